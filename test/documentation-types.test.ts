@@ -27,7 +27,7 @@ const declaredNames: Record<string, string> = {
   pulumi: 'import * as pulumi from "@pulumi/pulumi";',
 };
 const exported =
-  /\b(Template|ServerlessEndpoint|NetworkVolume|Secret|ContainerRegistryAuth|JobInvoke|invokeJob|get(?:Template|ServerlessEndpoint|NetworkVolume|Secret|GpuTypes|DataCenters|EndpointHealth))\b/g;
+  /\b(Template|ServerlessEndpoint|NetworkVolume|Secret|ContainerRegistryAuth|JobInvoke|invokeJob|get(?:Template|ServerlessEndpoint|NetworkVolume|ContainerRegistryAuth|Secret|GpuTypes|DataCenters|EndpointHealth))\b/g;
 
 /** Completes a block to a program: a partial program receives the imports and the resources that it uses. */
 function programOf(text: string): string {

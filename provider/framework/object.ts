@@ -1,7 +1,7 @@
 import { type Properties, stringAt } from "../engine/values";
 import { untilAborted } from "./calls";
 import type { Context } from "./contract";
-import { describeChanges, findAdoption } from "./create/adoption";
+import { describeAdoption, findAdoption } from "./create/adoption";
 import { createOnce } from "./create/create-once";
 import type { NamedInputs, NamedObject, ObjectDefinition, ResourceDefinition } from "./definition";
 import { createListCache, type ObjectReader } from "./list-cache";
@@ -62,9 +62,8 @@ export function defineObject<Inputs extends NamedInputs, Outputs extends object,
       const { objects } = await untilAborted(reader(context).list(context), context.signal);
       const found = await findAdoption(definition, name, properties, objects, context);
       if (!found) return undefined;
-      const changes = describeChanges(found.adoption, shape, context.secrets?.paths);
-      const subject = `adoptExisting: the existing ${kind} ${found.object.id} is adopted`;
-      return changes === undefined ? `${subject} without a change` : `${subject} and changes in place: ${changes}`;
+      const description = describeAdoption(found.adoption, shape, context);
+      return `adoptExisting: the existing ${kind} ${found.object.id} is adopted ${description}`;
     },
     /** Also records which properties the program omits, with the values of the state; the service may have other values for these. */
     check(olds, news, ...rest) {

@@ -3,6 +3,7 @@ import { containerOf, endpointHealth, secretReference } from "serverless-compute
 import { z } from "zod";
 import { callOptions } from "../framework/calls";
 import { toUserError } from "../framework/messages";
+import { containerRegistryAuth } from "../resources/container-registry-auth/definition";
 import { networkVolume } from "../resources/network-volume/definition";
 import { secret } from "../resources/secret/definition";
 import { serverlessEndpoint } from "../resources/serverless-endpoint/definition";
@@ -48,6 +49,15 @@ const getServerlessEndpoint = lookup(
 );
 
 const getNetworkVolume = lookup("network volume", networkVolume, (record) => record);
+
+const getContainerRegistryAuth = lookup(
+  "container registry auth",
+  containerRegistryAuth,
+  ({ id, name }) => ({ id, name }),
+  {
+    remark: " Its user name and password cannot be read.",
+  },
+);
 
 const getSecret = lookup("secret", secret, (record) => ({ ...record, reference: secretReference(record.name) }), {
   remark: " Its value cannot be read.",
@@ -131,6 +141,7 @@ export const functions = {
   getTemplate,
   getServerlessEndpoint,
   getNetworkVolume,
+  getContainerRegistryAuth,
   getSecret,
   getGpuTypes,
   getDataCenters,

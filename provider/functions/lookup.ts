@@ -63,11 +63,11 @@ export const lookup = <ApiObject extends { id: string; name: string }, Result ex
   run: async (args, context) => complete(await find(resource, args, context), context),
 });
 
-/** Result of a lookup: id, inputs and outputs, without secrets or properties that the service does not store. */
+/** Result of a lookup: id, inputs and outputs, without properties that the service does not return or store. */
 function resultOf({ inputs, outputs }: ResourceSchemas): z.ZodObject {
   const visible = Object.entries(inputs.shape).filter(([key, shape]) => {
-    const { secret, ignoredAfterCreate, notSent } = optionsOf(shape);
-    return key !== "name" && !secret && !ignoredAfterCreate && !notSent;
+    const { writeOnly, ignoredAfterCreate, notSent } = optionsOf(shape);
+    return key !== "name" && !writeOnly && !ignoredAfterCreate && !notSent;
   });
   return z.object({
     id: z.string().describe("Id of the object."),

@@ -4,6 +4,7 @@ import type {
   EndpointRecord,
   GpuTypeRecord,
   NetworkVolumeRecord,
+  RegistryAuthRecord,
   SecretRecord,
   TemplateRecord,
 } from "serverless-compute-api";
@@ -102,6 +103,10 @@ export const getServerlessEndpoint = (
 /** Finds a network volume by its id or unique name. */
 export const getNetworkVolume = (lookup: LookUp, options: LookUpOptions = {}): Promise<NetworkVolumeRecord> =>
   call(options, ({ getNetworkVolume: { run } }, context) => run(lookup, context));
+
+/** Finds registry credentials by their id or unique name, for a container of this program. User name and password cannot be read. */
+export const getContainerRegistryAuth = (lookup: LookUp, options: LookUpOptions = {}): Promise<RegistryAuthRecord> =>
+  call(options, ({ getContainerRegistryAuth: { run } }, context) => run(lookup, context));
 
 /** Finds a secret by its id or name. `reference` is the text for a template's env; the value cannot be read. */
 export const getSecret = (lookup: LookUp, options: LookUpOptions = {}): Promise<SecretRecord & { reference: string }> =>

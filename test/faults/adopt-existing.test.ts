@@ -2,15 +2,14 @@ import { describe, expect, test } from "vitest";
 import type { Properties } from "../../provider/engine/values";
 import type { Secrets } from "../../provider/framework/contract";
 import { kinds } from "../../provider/resources";
-import { dialect, secretValueUpdate } from "../support/dialect";
+import { secretValueUpdate } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 import { stringAt } from "../support/raw-http";
 import { freshName, objectCases } from "./support/kinds";
 
 const bench = await useLifecycleBench();
-// REST v2 cannot change credentials; dialects.test.ts tests their rejection.
-const cases = (await objectCases(bench)).filter(({ kind }) => dialect === "v1" || kind !== "ContainerRegistryAuth");
+const cases = await objectCases(bench);
 
 describe.each(cases)("adoptExisting of a $kind", ({ kind, news, unique, idsOf }) => {
   const lifecycle = kinds[kind];

@@ -205,10 +205,20 @@ test("credentials are updated in place by v1 and replaced by v2: created, set in
   expect(readResult?.inputs["containerRegistryAuthId"]).toBe(created.id);
 });
 
-test("REST v2 cannot adopt credentials, because it neither returns nor changes them", async () => {
+test("REST v2 adopts credentials as they are, with a warning, because it neither returns nor changes them", async () => {
+  const { ContainerRegistryAuth } = kinds;
   const inputs = { name: "shared", username: "robot", password: "one password", adoptExisting: true };
-  const { id } = await kinds.ContainerRegistryAuth.create(inputs, bench.context({}, "v1"));
-  await expect(kinds.ContainerRegistryAuth.create(inputs, bench.context({}, "v2"))).rejects.toThrow(
-    `adoptExisting cannot adopt ${id}, because REST v2 neither shows nor changes its username and password`,
+  const { id } = await ContainerRegistryAuth.create(inputs, bench.context({}, "v1"));
+  const context = bench.context({}, "v2");
+  expect(await ContainerRegistryAuth.adoptionWarning?.(inputs, context)).toBe(
+    `adoptExisting: the existing ContainerRegistryAuth ${id} is adopted without a change; ` +
+      "REST v2 neither shows nor changes its username and password, so they stay as they are",
   );
+  const requestCount = bench.proxy.requests.length;
+  const adopted = await ContainerRegistryAuth.create(inputs, context);
+  expect(adopted).toEqual({ id, outputs: inputs });
+  expect(bench.proxy.requests.slice(requestCount).map(({ method }) => method)).toEqual(["GET"]);
+  expect(ContainerRegistryAuth.diff(adopted.outputs, inputs, "v2")).toEqual([]);
+  const created = await ContainerRegistryAuth.create({ ...inputs, name: "absent" }, bench.context({}, "v2"));
+  expect(created.id).not.toBe(id);
 });

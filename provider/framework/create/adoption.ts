@@ -1,6 +1,6 @@
 import { optionsOf, showValue } from "serverless-compute-api/shapes";
 import type { z } from "zod";
-import { hasUnknown, type Path, type Properties, toProperties } from "../../engine/values";
+import { hasUnknown, type Properties, toProperties } from "../../engine/values";
 import { callOptions } from "../calls";
 import type { Change, Context } from "../contract";
 import { type Created, idList, type NamedInputs, type NamedObject, type ObjectDefinition } from "../definition";
@@ -22,6 +22,8 @@ export interface Adoption {
   /** The inputs of the program and the kept values. */
   inputs: Properties;
   changes: Change[];
+  /** Inputs that the dialect neither shows nor changes, so that the object keeps its own values. */
+  unverifiable: string[];
 }
 
 const pick = (properties: Properties, keys: readonly string[]): Properties =>
@@ -69,16 +71,21 @@ function planAdoption<Inputs extends NamedInputs, Outputs extends object, ApiObj
   const compared = { ...existing };
   for (const key of sameValues) delete compared[key];
   const unknownChanges = unknownKeys.map((key): Change => ({ path: [key], kind: "update", replace: false }));
-  const changes = [...diffProperties(shape, compared, merged, dialect), ...unknownChanges];
-  return { existing, kept: { ...kept, ...pick(existing, sameValues) }, inputs: merged, changes };
+  const unverifiable = Object.entries(shape.shape).flatMap(([key, schema]) =>
+    optionsOf(schema).replaceOnChanges === dialect && !(key in existing) ? [key] : [],
+  );
+  const changes = [...diffProperties(shape, compared, merged, dialect), ...unknownChanges].filter(
+    ({ path: [key = ""] }) => !unverifiable.includes(key),
+  );
+  return { existing, kept: { ...kept, ...pick(existing, sameValues) }, inputs: merged, changes, unverifiable };
 }
 
-/** Describes the changes of an adoption, with the present values that are plain text. */
-export function describeChanges(
-  { existing, changes }: Adoption,
+/** Describes an adoption: its changes, with the present values that are plain text, and values that cannot be compared. */
+export function describeAdoption(
+  { existing, changes, unverifiable }: Adoption,
   shape: z.ZodObject,
-  secrets: readonly Path[] = [],
-): string | undefined {
+  { clients: { dialect }, secrets }: Context,
+): string {
   const texts = changes.flatMap(({ path }) => {
     const [key = ""] = path;
     const schema = shape.shape[key];
@@ -86,9 +93,12 @@ export function describeChanges(
     if (notSent) return [];
     const value = existing[key];
     const isShown = path.length === 1 && typeof value !== "object" && value !== undefined && value !== "";
-    return [isShown && !secret && !isSecretAt(path, secrets) ? `${key} (now ${showValue(value)})` : pathText(path)];
+    const isPlain = isShown && !secret && !isSecretAt(path, secrets?.paths ?? []);
+    return [isPlain ? `${key} (now ${showValue(value)})` : pathText(path)];
   });
-  return texts.length === 0 ? undefined : texts.join(", ");
+  const effect = texts.length === 0 ? "without a change" : `and changes in place: ${texts.join(", ")}`;
+  if (unverifiable.length === 0) return effect;
+  return `${effect}; REST ${dialect} neither shows nor changes its ${unverifiable.join(" and ")}, so they stay as they are`;
 }
 
 /**
@@ -146,7 +156,7 @@ export async function findAdoption<Inputs extends NamedInputs, Outputs extends o
   const quiet = { ...context, warn: () => {} };
   const object = await completeObject(definition, first, withoutOmitted(properties), quiet);
   const adoption = planAdoption(definition, object, properties, context);
-  requireAdoptable(label, definition.inputs, object, adoption, context);
+  requireAdoptable(label, object, adoption, context);
   return { object, adoption };
 }
 
@@ -155,12 +165,6 @@ function fixedDifferences({ existing, changes }: Adoption): Map<string, unknown>
   const fixed = changes.filter(({ path, replace }) => replace && (path[0] ?? "") in existing);
   return new Map(fixed.map(({ path }) => [path[0] ?? "", existing[path[0] ?? ""]]));
 }
-
-/** Inputs that the dialect neither shows nor changes. */
-const unverifiableInputs = (shape: z.ZodObject, { existing }: Adoption, { clients }: Context): string[] =>
-  Object.entries(shape.shape).flatMap(([key, schema]) =>
-    optionsOf(schema).replaceOnChanges === clients.dialect && !(key in existing) ? [key] : [],
-  );
 
 function requireSingle(label: string, candidates: readonly NamedObject[]): void {
   if (candidates.length > 1)
@@ -171,19 +175,7 @@ function requireSingle(label: string, candidates: readonly NamedObject[]): void 
     );
 }
 
-function requireAdoptable(
-  label: string,
-  shape: z.ZodObject,
-  object: NamedObject,
-  adoption: Adoption,
-  context: Context,
-): void {
-  const unverifiable = unverifiableInputs(shape, adoption, context);
-  if (unverifiable.length > 0)
-    throw new Error(
-      `${label}: adoptExisting cannot adopt ${object.id}, because REST ${context.clients.dialect} neither shows nor changes ` +
-        `its ${unverifiable.join(" and ")}; delete it, or set another name`,
-    );
+function requireAdoptable(label: string, object: NamedObject, adoption: Adoption, context: Context): void {
   const fixed = fixedDifferences(adoption);
   if (fixed.size === 0) return;
   const format = (key: string, value: unknown): string =>

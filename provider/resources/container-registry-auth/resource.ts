@@ -17,7 +17,7 @@ import { disableStackTraces, resourceArguments } from "../resource-arguments";
  * ```ts
  * new ContainerRegistryAuth("registry", { name: "acme", username: "acme-robot", password, adoptExisting: true });
  * ```
- * User name and password change in place with REST v1; with REST v2 a change replaces the credentials. The password is encrypted
+ * User name and password change in place with REST v1; with REST v2 a change replaces the credentials, and an adoption keeps them. The password is encrypted
  * in the state, even if the program passes it as plain text.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: with a base class of our own, the SDK would report it as the source position

@@ -160,6 +160,19 @@ export const catalogue: Readonly<Record<string, readonly [Example, ...Example[]]
       outputs: { size: ref("models", "size") },
     },
   ],
+  getContainerRegistryAuth: [
+    {
+      title: "A private image with the credentials of another stack",
+      steps: [
+        { variable: "registry", member: "getContainerRegistryAuth", args: { name: "acme-registry" } },
+        {
+          variable: "template",
+          member: "Template",
+          args: { imageName: "ghcr.io/acme/private:2.0.0", containerRegistryAuthId: ref("registry", "id") },
+        },
+      ],
+    },
+  ],
   getSecret: [
     {
       title: "An existing secret",

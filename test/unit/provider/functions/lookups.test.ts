@@ -14,6 +14,11 @@ const templateId = await bench.create("/templates", {
 });
 const endpointId = await bench.create("/endpoints", { name: "chat", templateId, workersMax: 0 });
 const volumeId = await bench.create("/networkvolumes", { name: "models", size: 10, dataCenterId: "EU-RO-1" });
+const authId = await bench.create("/containerregistryauth", {
+  name: "registry",
+  username: "robot",
+  password: "s3cr3t",
+});
 await bench.graphql('mutation { secretCreate(input: { name: "token", value: "s3cr3t" }) { id } }');
 
 describe("an existing object is found by its id and by its name", () => {
@@ -49,6 +54,18 @@ describe("an existing object is found by its id and by its name", () => {
       expect(await functions.getNetworkVolume.run(which, bench.context())).toMatchObject({ id: volumeId, size: 10 });
   });
 
+  test.each(["v1", "v2"] as const)(
+    "registry credentials, without user name and password, in dialect %s",
+    async (dialect) => {
+      for (const which of [{ id: authId }, { name: "registry" }])
+        expect(await functions.getContainerRegistryAuth.run(which, bench.context({}, dialect))).toEqual({
+          id: authId,
+          name: "registry",
+        });
+      expect(Object.keys(functions.getContainerRegistryAuth.outputs().shape)).toEqual(["id", "name"]);
+    },
+  );
+
   test("a secret, with its reference and never its value", async () => {
     const found = await functions.getSecret.run({ name: "token" }, bench.context());
     expect(found).toMatchObject({ name: "token", reference: "{{ RUNPOD_SECRET_token }}" });
@@ -61,6 +78,7 @@ describe("a lookup without a result names its key", () => {
     ["Template", (which) => functions.getTemplate.run(which, bench.context())],
     ["ServerlessEndpoint", (which) => functions.getServerlessEndpoint.run(which, bench.context())],
     ["NetworkVolume", (which) => functions.getNetworkVolume.run(which, bench.context())],
+    ["ContainerRegistryAuth", (which) => functions.getContainerRegistryAuth.run(which, bench.context())],
     ["Secret", (which) => functions.getSecret.run(which, bench.context())],
   ];
   test.each(kinds)("%s", async (kind, get) => {
@@ -109,6 +127,7 @@ test("the package exports the lookups for programs and scripts", async () => {
   expect(await front.getTemplate({ name: "chat" }, { settings })).toMatchObject({ id: templateId });
   expect(await front.getServerlessEndpoint({ name: "chat" }, { settings })).toMatchObject({ id: endpointId });
   expect(await front.getNetworkVolume({ id: volumeId }, { settings })).toMatchObject({ id: volumeId });
+  expect(await front.getContainerRegistryAuth({ name: "registry" }, { settings })).toMatchObject({ id: authId });
   expect(await front.getSecret({ name: "token" }, { settings })).toMatchObject({ name: "token" });
   expect(await front.getEndpointHealth(endpointId, { settings })).toMatchObject({ jobs: { inQueue: 0 } });
 });
