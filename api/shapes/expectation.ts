@@ -46,8 +46,10 @@ function ruleOf(issue: z.core.$ZodIssue): string {
     case "invalid_union":
       return issue.errors[0]?.[0] ? ruleOf(issue.errors[0][0]) : "must have another form";
     case "invalid_format":
-      // A pattern always has a message, which describes the valid texts.
-      return issue.format === "regex" ? `must be ${issue.message}` : `must be a valid ${issue.format}`;
+      // A pattern or an address always has a message, which describes the valid texts.
+      return issue.format === "regex" || issue.format === "url"
+        ? `must be ${issue.message}`
+        : `must be a valid ${issue.format}`;
     case "unrecognized_keys":
       return `must not have ${issue.keys.map((key) => `"${key}"`).join(", ")}`;
     case "invalid_key":

@@ -15,7 +15,7 @@ export const kubernetesShape = z.strictObject({
   /** Namespace of the workers. Default: the context's, or the namespace of the service's own pod. */
   namespace: z.string().min(1).optional(),
   /** Address at which pods reach this service. Default in a cluster: the Service of `serverless-compute-local manifest`. */
-  workerUrl: z.url({ protocol: /^https?$/ }).optional(),
+  workerUrl: z.url({ protocol: /^https?$/, error: "an address that begins with http:// or https://" }).optional(),
   /** Resource of which a worker gets `gpuCount`. */
   gpuResource: z.string().min(1).default("nvidia.com/gpu"),
   /** Nodes by GPU type. Default of NVIDIA's types: the label `nvidia.com/gpu.product` of its GPU feature discovery. */
