@@ -7,7 +7,7 @@ import { registerSecret } from "../support/secret-scan";
 
 const hubToken = "a-hub-token-of-the-quickstart";
 
-/** The quickstart's program, and a VerifiedEndpoint whose version answers with a greeting. */
+/** The quickstart's program, and a VerifiedEndpoint whose version returns a greeting. */
 const programOn = async (image: string, greeting: string): Promise<string> => `${await quickstartOn(image)}
 const { VerifiedEndpoint } = require("pulumi-serverless-compute");
 const checked = new VerifiedEndpoint("checked", {
