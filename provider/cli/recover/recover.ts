@@ -1,4 +1,4 @@
-import { unverifiedKey } from "../../resources/serverless-endpoint/unverified";
+import { markAfter } from "../../resources/serverless-endpoint/rollout-states";
 import { pulumiCli, type StackChoice, stackArguments } from "../pulumi";
 import { type ExportedState, parseState, type StateResource, stateText } from "../state";
 import { exitCodes, type Terminal } from "../terminal";
@@ -73,7 +73,7 @@ export function adopt(state: ExportedState, adopted: readonly AdoptedObject[]): 
     if (!operation) throw new Error(`${urn}: the state no longer contains this pending create; run the command again`);
     const { inputs = {} } = operation.resource;
     // An endpoint with `verify` counts as unverified: its create was interrupted, perhaps before the verification.
-    const unverified = "verify" in inputs && { [unverifiedKey]: {} };
+    const unverified = "verify" in inputs && markAfter("createInterrupted");
     const adoptedResource: StateResource = { ...operation.resource, id, outputs: { ...inputs, ...unverified } };
     const replacedIndex = resources.findIndex((candidate) => candidate.urn === urn && candidate.pendingReplacement);
     // Other resources already refer to a replaced resource, so they must follow it in the state.

@@ -190,3 +190,7 @@ export function foreignSettings(outputs: Properties, known: readonly Properties[
   const start = startKeys.filter((key) => key in outputs && !known.some((properties) => key in properties));
   return [...variables.map((name) => ["env", name]), ...start.map((key) => [key])];
 }
+
+/** Returns true if inputs have a container. */
+export const setsContainer = (inputs: Properties): boolean =>
+  typeof inputs["templateId"] === "string" || typeof inputs["imageName"] === "string";

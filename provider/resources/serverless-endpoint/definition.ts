@@ -21,7 +21,7 @@ import {
 } from "./inputs";
 import { preflight } from "./preflight";
 import { firstVersion, observe, urlOf, withVersion } from "./record";
-import { changedSettingNames, derivedSecrets, inPlaceWarnings, neverVerified, pendingVerification } from "./unverified";
+import { changedSettingNames, derivedSecrets, inPlaceWarnings, markAfter, pendingVerification } from "./rollout-states";
 import { updateVerified, verifyCreated } from "./verified-update";
 
 const settingKeys = checkedInputs.omit({ adoptExisting: true }).keyof().options;
@@ -149,7 +149,7 @@ const endpoints: ObjectDefinition<Inputs, Outputs, CompleteRecord> = {
 
 /** Updates an adopted endpoint, which no deployment has verified yet. */
 const updateAdopted: typeof endpoints.update = (id, update, context) =>
-  updateVerified(id, { ...update, olds: { ...update.olds, ...neverVerified } }, context, applyUpdate);
+  updateVerified(id, { ...update, olds: { ...update.olds, ...markAfter("adopted") } }, context, applyUpdate);
 
 /** Endpoint: workers with their own API root (interface: Endpoint). Names need not be unique. */
 export const serverlessEndpoint = {

@@ -6,7 +6,7 @@ import type { Context } from "../../framework/contract";
 import type { ObservedObject } from "../../framework/read-result";
 import { type CompleteRecord, differingKeys, reportedContainer } from "./container";
 import { containerKeys, type Inputs, type Outputs } from "./inputs";
-import { neverVerified, unverifiedKey } from "./unverified";
+import { markAfter, unverifiedKey } from "./rollout-states";
 
 const listIn = (desired: Properties, key: string): Value[] => {
   const value = desired[key];
@@ -118,7 +118,7 @@ export function observe(
       ...(version === undefined ? {} : { version }),
       ...(unverifiedKey in desired
         ? { [unverifiedKey]: desired[unverifiedKey] }
-        : hasOtherContainer(container, desired) && neverVerified),
+        : hasOtherContainer(container, desired) && markAfter("drifted")),
     },
   };
 }

@@ -7,12 +7,10 @@ import type { Update } from "../../framework/definition";
 import type { ResourceInitError } from "../../framework/errors";
 import { toUserError } from "../../framework/messages";
 import { hiddenValue, isSecretAt } from "../../framework/properties/secret-paths";
-import { differingKeys, servedContainer, withTemplate } from "./container";
-import { deadlineOf } from "./deadline";
+import { differingKeys, servedContainer, setsContainer, withTemplate } from "./container";
 import { checkedInputs, type Inputs, isContainerKey, type Outputs, type Verify } from "./inputs";
-import { setsContainer } from "./previous-version";
-import { followRollout } from "./rollout";
-import { type FailedResult, inputsIn, type Unverified, unverifiedKey } from "./unverified";
+import { deadlineOf, followRollout } from "./rollout";
+import { inputsIn, markedPath, type Unverified, type UpdateTrigger } from "./rollout-states";
 
 /** Applies an update without a verification. */
 export type Apply = (id: string, update: Update<Inputs>, context: Context) => Promise<Outputs>;
@@ -33,7 +31,7 @@ interface FailedUpdate {
   /** True if the update verifies a template that changed in place. */
   changesInPlace: boolean;
   /** Returns the failure with the state that the engine records. */
-  fail: (result: FailedResult, message: string, outputs: object) => ResourceInitError;
+  fail: (trigger: UpdateTrigger, message: string, outputs: object) => ResourceInitError;
 }
 
 /**
@@ -74,7 +72,7 @@ const formatSettings = (settings: Properties, keys: readonly string[], { secrets
     .map((key) => {
       const isSecret =
         confidentialKeys.includes(key) ||
-        [[key], [unverifiedKey, "before", key]].some((path) => isSecretAt(path, secrets?.paths ?? []));
+        [[key], markedPath([key])].some((path) => isSecretAt(path, secrets?.paths ?? []));
       return `${key} ${isSecret ? hiddenValue : showValue(settings[key] ?? null)}`;
     })
     .join(", ");

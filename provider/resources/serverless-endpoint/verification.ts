@@ -6,9 +6,8 @@ import type { JobResult, JobSpec } from "../job-invoke/inputs";
 import { jobFailure } from "../job-invoke/job-failure";
 import { checkResult, describeHealth, runToCompletion } from "../job-invoke/job-result";
 import type { JobContext } from "../job-invoke/run";
-import { deadlineOf } from "./deadline";
 import type { Inputs, Verify } from "./inputs";
-import { followRollout, type Rollout } from "./rollout";
+import { deadlineOf, followRollout, type Rollout } from "./rollout";
 
 /** Returns the context of the job: secret paths are relative to `verify`, and progress names the version. */
 function createJobContext(context: Context, rollout: Rollout): JobContext {

@@ -1,23 +1,27 @@
 import { type EndpointWorkers, isApiError } from "serverless-compute-api";
-import { toProperties } from "../../engine/values";
+import { type Properties, toProperties, toValue, type Value } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import type { Created, Update } from "../../framework/definition";
-import { ResourceInitError } from "../../framework/errors";
+import type { ResourceInitError } from "../../framework/errors";
 import { toUserError } from "../../framework/messages";
 import { acquirePoll } from "../../framework/poll-limiter";
-import { containerKeys, type Inputs, type Outputs } from "./inputs";
-import { readPreviousVersion } from "./previous-version";
+import { withoutOmitted } from "../../framework/properties/defaults";
+import { diffProperty } from "../../framework/properties/diff";
+import { differingKeys, servedContainer, setsContainer, withTemplate } from "./container";
+import { containerKeys, type Inputs, isContainerKey, type Outputs, serverlessEndpointInputs } from "./inputs";
+import { observe } from "./record";
 import { type Apply, rollBack } from "./rollback";
 import {
-  type FailedResult,
+  changedSettingNames,
+  failureAfter,
   inputsIn,
   markAfter,
-  neverVerified,
-  recordedStates,
   triggersChanged,
+  type Unverified,
+  type UpdateTrigger,
   unverifiedIn,
-} from "./unverified";
+} from "./rollout-states";
 import { verifyEndpoint } from "./verification";
 
 /** Returns the user-facing message of a failure. */
@@ -41,11 +45,11 @@ export async function verifyCreated(
   try {
     await verifyEndpoint(id, { verify, workersMax }, undefined, context);
   } catch (error) {
-    const problem = context.signal.aborted ? "but its verification was interrupted" : "but it failed its verification";
+    const { aborted } = context.signal;
+    const problem = aborted ? "but its verification was interrupted" : "but it failed its verification";
     const advice = 'The next "pulumi up" verifies it again; "pulumi destroy" deletes it.';
     const message = `endpoint "${inputs.name}" (${id}) was created, ${problem}\n${messageOf(error, inputs, context)}\n${advice}`;
-    const help = context.signal.aborted ? undefined : "verification";
-    throw new ResourceInitError(message, id, { ...toProperties(outputs), ...neverVerified }, { help });
+    throw failureAfter(aborted ? "createInterrupted" : "createFailed", message, { id, outputs });
   }
 }
 
@@ -71,13 +75,8 @@ export async function updateVerified(
   // The service may have applied any part of an unverified update, so all of its settings are sent again.
   const changed = (key: string): boolean => requested.changed(key) || Object.hasOwn(previous.before, key);
   const update = { ...requested, changed };
-  const fail = (result: FailedResult, message: string, outputs: object): ResourceInitError => {
-    const { settings } = recordedStates[result];
-    const inputs = settings === "new" ? undefined : inputsIn(olds, settings === "previous" ? previous.before : {});
-    const state = { ...toProperties(outputs), ...markAfter(result, previous) };
-    const hasFailed = result !== "unconfirmed" && result !== "interrupted";
-    return new ResourceInitError(message, id, state, { inputs, help: hasFailed ? "verification" : undefined });
-  };
+  const fail = (trigger: UpdateTrigger, message: string, outputs: object): ResourceInitError =>
+    failureAfter(trigger, message, { id, outputs }, olds, previous);
   const workers = containerKeys.some(changed) ? await readOldWorkers(id, context) : undefined;
   const outputs = await apply(id, update, context).catch((error: unknown) => {
     // After a retryable failure, an attempt may still have been applied.
@@ -91,7 +90,7 @@ export async function updateVerified(
   const isSameVersion = context.clients.dialect === "v1" && workers?.version === outputs.version;
   try {
     const rollout = await verifyEndpoint(id, { verify, workersMax }, isSameVersion ? undefined : workers, context);
-    return { ...outputs, version: rollout.version() ?? outputs.version };
+    return { ...outputs, version: rollout.version() ?? outputs.version, ...markAfter("verified", previous) };
   } catch (error) {
     const reason = messageOf(error, news, context);
     if (context.signal.aborted)
@@ -112,4 +111,66 @@ export async function updateVerified(
 async function readOldWorkers(id: string, context: Context): Promise<EndpointWorkers> {
   await acquirePoll(context);
   return context.clients.management.readWorkers(id, callOptions(context));
+}
+
+/** Settings before an update, to which a failed verification returns the endpoint. */
+interface PreviousVersion extends Unverified {
+  /** True if the endpoint runs this version; false if an interrupted deployment has already changed it. */
+  isServing: boolean;
+}
+
+/**
+ * Reads the settings that an update changes, before the update. A value that was changed outside the stack is the previous one. An
+ * interrupted deployment leaves values of the state or of the program. If it was killed, the endpoint runs a template of the stack
+ * that is not in its state. In both cases, the previous values are the last ones that were verified.
+ */
+async function readPreviousVersion(
+  id: string,
+  { olds, news, changed }: Update<Inputs>,
+  context: Context,
+): Promise<PreviousVersion> {
+  const [state, program] = [toProperties(olds), toProperties(news)];
+  const known = withoutOmitted(state);
+  const pending = unverifiedIn(state);
+  const keys = new Set([...changedSettingNames(changed), ...Object.keys(pending?.before ?? {})]);
+  const { neverVerified = false } = pending ?? {};
+  if (keys.size === 0) return { before: {}, neverVerified, isServing: true };
+  const listed = await context.clients.management.readEndpoint(id, callOptions(context));
+  const record = listed && (await withTemplate(listed, known, context));
+  const actual: { [key: string]: unknown } = record ? observe(record, state, context).inputs : {};
+  const lastVerified = (key: string): Value =>
+    (pending && Object.hasOwn(pending.before, key) ? pending.before[key] : state[key]) ?? null;
+  const valueBefore = (key: string): Value => {
+    const value = toValue(actual[key]);
+    const isOwnValue = [state, program].some(
+      (known) => diffProperty(serverlessEndpointInputs, key, known[key], value, context.clients.dialect).length === 0,
+    );
+    return !(key in actual) || isOwnValue ? lastVerified(key) : (value ?? null);
+  };
+  const before = Object.fromEntries([...keys].map((key) => [key, valueBefore(key)]));
+  if (!record || ![...keys].some(isContainerKey)) return { before, neverVerified, isServing: true };
+
+  // The settings of a container are restored together.
+  const served = servedContainer(record, known, context);
+  const { templateId = null } = served;
+  const serves = (inputs: Properties): boolean =>
+    setsContainer(inputs) && differingKeys(served, inputs, context.clients.dialect).length === 0;
+  const verified = inputsIn(state, pending?.before);
+  const isOfOtherTemplate =
+    typeof templateId === "string" &&
+    context.ownedIds.has(templateId) &&
+    [known, program].some((inputs) => serves({ ...inputs, templateId }));
+  const isOfStack = serves(program) || (isOfOtherTemplate && setsContainer(verified));
+  if (!serves(known) && !isOfStack) {
+    const otherKeys = setsContainer(known) ? differingKeys(served, known, context.clients.dialect) : containerKeys;
+    const changedKeys = new Set([...[...keys].filter(isContainerKey), ...otherKeys]);
+    const container = Object.fromEntries([...changedKeys].map((key) => [key, served[key] ?? null]));
+    return { before: { ...before, ...container }, neverVerified: true, isServing: true };
+  }
+  const restored = serves(known) ? [...keys].filter(isContainerKey) : [...keys];
+  return {
+    before: { ...before, ...Object.fromEntries(restored.map((key) => [key, lastVerified(key)])) },
+    neverVerified,
+    isServing: serves(verified),
+  };
 }

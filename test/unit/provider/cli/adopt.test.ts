@@ -38,7 +38,7 @@ it("an imported replacement takes the place of the deleted object", () => {
 it("an imported endpoint with `verify` is unverified", () => {
   const inputs = { name: "chat-dev-00000a1", verify: { input: {} } };
   const { deployment } = adopt(stateOf([stack], inputs), [chat]);
-  expect(deployment.resources?.[1]?.outputs).toEqual({ ...inputs, unverified: {} });
+  expect(deployment.resources?.[1]?.outputs).toEqual({ ...inputs, unverified: { before: {}, neverVerified: true } });
 });
 
 it("a pending create that is missing from the state is an error", () => {

@@ -5,7 +5,12 @@ import { endpointPatch } from "../../../../api/dialects/rest-v2-bodies";
 import { endpointFrom } from "../../../../api/dialects/rest-v2-records";
 import { type Properties, toProperties } from "../../../../provider/engine/values";
 import { observe } from "../../../../provider/resources/serverless-endpoint/record";
-import { inPlaceWarnings, triggersChanged } from "../../../../provider/resources/serverless-endpoint/unverified";
+import {
+  failureAfter,
+  inPlaceWarnings,
+  triggersChanged,
+  unverifiedIn,
+} from "../../../../provider/resources/serverless-endpoint/rollout-states";
 
 const record: EndpointRecord = {
   id: "e1",
@@ -246,4 +251,34 @@ describe("changed triggers", () => {
     expect(inPlaceWarnings([change("verify", "input")])).toEqual([]);
     expect(inPlaceWarnings([change("other", "triggers")])).toEqual([]);
   });
+});
+
+describe("the state that the engine records of an endpoint", () => {
+  const endpoint = { id: "e1", outputs: { version: 2 } };
+  const olds = { templateId: "state", idleTimeout: 5 };
+  const before = { templateId: "before", idleTimeout: null };
+  const ofState = olds;
+  const ofPrevious = { templateId: "before" };
+
+  /** By trigger: the recorded inputs unless they are the program's, the mark if the settings before were verified, and if not. */
+  const unverified = { before: {}, neverVerified: true };
+  test.each([
+    ["createFailed", undefined, unverified, unverified, "verification"],
+    ["createInterrupted", undefined, unverified, unverified, undefined],
+    ["unconfirmed", ofState, { before, neverVerified: false }, { before, neverVerified: true }, undefined],
+    ["interrupted", undefined, { before, neverVerified: false }, { before, neverVerified: true }, undefined],
+    ["rolledBack", ofPrevious, undefined, unverified, "verification"],
+    ["rollbackFailed", undefined, { before, neverVerified: false }, { before, neverVerified: true }, "verification"],
+    ["kept", ofState, unverified, unverified, "verification"],
+  ] as const)(
+    "after %s has its inputs, its mark and the help page",
+    (trigger, inputs, mark, markOfUnverified, help) => {
+      for (const neverVerified of [false, true]) {
+        const failure = failureAfter(trigger, "it failed", endpoint, olds, { before, neverVerified });
+        expect(failure).toMatchObject({ id: "e1", outputs: { version: 2 }, help });
+        expect(failure.inputs).toEqual(inputs);
+        expect(unverifiedIn(failure.outputs)).toEqual(neverVerified ? markOfUnverified : mark);
+      }
+    },
+  );
 });

@@ -1,7 +1,6 @@
 import type { Dialect } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
-import { deadlineOf } from "../../../../provider/resources/serverless-endpoint/deadline";
-import { followRollout } from "../../../../provider/resources/serverless-endpoint/rollout";
+import { deadlineOf, followRollout } from "../../../../provider/resources/serverless-endpoint/rollout";
 import { json } from "../../../support/faulty-server";
 import { startScriptedService } from "../../../support/scripted-service";
 
