@@ -63,8 +63,13 @@ describe.skipIf(yaml.missing !== undefined)(
 
     it.each(examples.map((example) => [`${example.token.replace(/.*:/, "")}: ${example.title}`, example] as const))(
       "%s",
-      async (_, { text }) => {
+      async (_, { text, title }) => {
         await stack.writeProgram(`${text}\n`);
+        if (dialect === "v1" && title.includes("with REST v2")) {
+          const { output } = await stack.preview({ end: "failure" });
+          expect(output).toContain("is required with REST v1; create a Template with the image");
+          return;
+        }
         const up = await stack.up();
         await stack.preview({ args: ["--expect-no-changes"] });
         await stack.refresh({ args: ["--expect-no-changes"] });

@@ -8,6 +8,7 @@ import { describeKillSchedules } from "./kill-schedules";
 import { describeLifecycle } from "./lifecycle";
 import { describePreflight } from "./preflight";
 import { describeSecrecy } from "./secrecy";
+import { describeShortestProgram } from "./shortest-program";
 import { describeTemplateRelease } from "./template-release";
 import type { Way } from "./way";
 
@@ -25,6 +26,7 @@ const short: Suites = {
 const long: Suites = {
   "key rotation": describeKeyRotation,
   "ignored changes": describeIgnoredChanges,
+  "shortest program": describeShortestProgram,
   ...(hasProc ? { "kill schedules": describeKillSchedules } : {}),
   // Endpoints of REST v2 have a copy of their template: only endpoints of REST v1 delay its release.
   ...(dialect === "v1" ? { "template release": describeTemplateRelease } : {}),

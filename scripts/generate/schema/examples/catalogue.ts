@@ -63,6 +63,17 @@ export const catalogue: Readonly<Record<string, readonly [Example, ...Example[]]
   ],
   ServerlessEndpoint: [
     {
+      title: "An image without a template, with REST v2",
+      steps: [
+        {
+          variable: "chat",
+          member: "ServerlessEndpoint",
+          args: { imageName: "ghcr.io/acme/chat:1.4.2", workersMax: 3 },
+        },
+      ],
+      outputs: { url: ref("chat", "url") },
+    },
+    {
       title: "Workers with a GPU",
       steps: [template, endpoint],
       outputs: { url: ref("chat", "url") },
