@@ -23,7 +23,7 @@ describe("the map of CONTRIBUTING", () => {
   });
 
   test.each([
-    ["a default of a Template", /containerDiskInGb: .*\.default\(50\)/],
+    ["a default of a Template", /containerDiskInGb: .*\.default\(/],
     ["the text of an error, for example of an object that is in use", /inUse: .*still in use/],
     ["how often a template's release is polled", /const pollInterval = /],
     ["what a preview shows for an endpoint's url", /\burl: \{[^}]*derive: [\s\S]*?jobApiRoot/],
