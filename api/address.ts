@@ -1,12 +1,12 @@
-import { invalidArgument, type RequestFacts } from "./errors";
+import { invalidArgument, type RequestInfo } from "./errors";
 import { createRedaction } from "./redaction";
 import type { Dialect } from "./shapes";
 
-/** Returns the facts about a request that errors contain, without key and query. */
-export function requestFacts(request: { method: string; url: string; operation?: string }): RequestFacts {
+/** Returns the parts of a request that errors contain, without key and query. */
+export function requestInfo(request: { method: string; url: string; operation?: string }): RequestInfo {
   const url = new URL(request.url);
-  const facts = { method: request.method, url: url.origin + url.pathname };
-  return request.operation === undefined ? facts : { ...facts, operation: request.operation };
+  const info = { method: request.method, url: url.origin + url.pathname };
+  return request.operation === undefined ? info : { ...info, operation: request.operation };
 }
 
 /** Returns whether a text has no lone surrogate, which no address can contain. */

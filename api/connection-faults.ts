@@ -1,4 +1,4 @@
-import { ApiError, type RequestFacts } from "./errors";
+import { ApiError, type RequestInfo } from "./errors";
 
 /** Codes of connection faults, by the error codes of Node and undici. */
 const faultCodes: Record<string, string> = {
@@ -41,7 +41,7 @@ const proxyFaults = new Set([
  * Converts a connection fault to an ApiError. `sent` is true if any part of the request was sent, `behindProxy` if a proxy may
  * be involved.
  */
-export function classifyFault(error: unknown, request: RequestFacts, sent: boolean, behindProxy = false): ApiError {
+export function classifyFault(error: unknown, request: RequestInfo, sent: boolean, behindProxy = false): ApiError {
   const fault = faultName(error);
   const message = error instanceof Error && error.message ? error.message : fault;
   const withoutTls = /wrong version number|packet length too long/.test(message);

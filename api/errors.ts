@@ -12,7 +12,7 @@ export type ErrorCategory =
   | "timeout";
 
 /** The failed request; the URL contains neither key nor query. */
-export interface RequestFacts {
+export interface RequestInfo {
   method: string;
   url: string;
   /** Name of the GraphQL operation, if any. */
@@ -25,7 +25,7 @@ export interface ApiErrorFacts {
   code: string;
   /** HTTP status; undefined without a response. */
   status?: number | undefined;
-  request: RequestFacts;
+  request: RequestInfo;
   /** True if the same request may succeed later. */
   retryable: boolean;
   /**
@@ -48,7 +48,7 @@ export class ApiError extends Error implements ApiErrorFacts {
   readonly category: ErrorCategory;
   readonly code: string;
   readonly status: number | undefined;
-  readonly request: RequestFacts;
+  readonly request: RequestInfo;
   readonly retryable: boolean;
   readonly ambiguous: boolean;
   readonly retryAfter: number | undefined;
@@ -160,7 +160,7 @@ const rules: Rule[] = [
 /** Removes quoted names, which are chosen by users and must not affect the category. */
 const withoutQuotedText = (text: string): string => text.replace(/"[^"]*"/g, '""');
 
-function routeOf({ method, url, operation }: RequestFacts): string {
+function routeOf({ method, url, operation }: RequestInfo): string {
   const path = URL.canParse(url) ? new URL(url).pathname : url;
   return `${method} ${path}${operation === undefined ? "" : ` #${operation}`}`;
 }
@@ -180,7 +180,7 @@ function matchesRule(rule: Rule, status: number, text: string, route: string): b
  */
 export function classifyResponse(
   response: { status: number; text: string; redactedText?: string; retryAfter?: number | undefined },
-  request: RequestFacts,
+  request: RequestInfo,
 ): ApiError {
   const { status, text, redactedText = text, retryAfter } = response;
   const unquotedText = withoutQuotedText(text);
@@ -208,7 +208,7 @@ export const unambiguous = (error: ApiError): ApiError =>
   error.ambiguous ? new ApiError(error.message, { ...error, ambiguous: false }, { cause: error.cause }) : error;
 
 /** The error for an attempt without a response in time. */
-export function noResponse(milliseconds: number, request: RequestFacts, sent: boolean): ApiError {
+export function noResponse(milliseconds: number, request: RequestInfo, sent: boolean): ApiError {
   const message = `no response within ${Number((milliseconds / 1000).toPrecision(2))} s`;
   return new ApiError(message, {
     category: sent ? "timeout" : "network",
@@ -222,7 +222,7 @@ export function noResponse(milliseconds: number, request: RequestFacts, sent: bo
 /** The error for an invalid response to a successful request; `detail` names the field, never a value. */
 export function unexpectedResponse(
   detail: string,
-  request: RequestFacts,
+  request: RequestInfo,
   ambiguous: boolean,
   status?: number,
 ): ApiError {
@@ -237,7 +237,7 @@ export function unexpectedResponse(
 }
 
 /** The error for a call that is not sent because of an invalid argument. */
-export function invalidArgument(message: string, request: RequestFacts): ApiError {
+export function invalidArgument(message: string, request: RequestInfo): ApiError {
   return new ApiError(message, {
     category: "invalid",
     code: "invalid_argument",

@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "./clock";
 import { createRestV1Management } from "./dialects/rest-v1";
 import { createRestV2Management } from "./dialects/rest-v2";
 import { createJobClient, type JobClient } from "./jobs";
-import type { Management } from "./management";
+import type { ManagementClient } from "./management";
 import { type Proxies, parseProxies } from "./proxies";
 import { createRequestClient, type RequestClient } from "./requests";
 import type { Dialect } from "./shapes";
@@ -54,7 +54,7 @@ export interface Clients {
   dialect: Dialect;
   /** Root of the REST management API without a trailing slash. */
   baseUrl: string;
-  management: Management;
+  management: ManagementClient;
   jobs: JobClient;
   /** Requests to load balancing endpoints. */
   requests: RequestClient;

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { jobApiRoot, pathSegment, requestFacts } from "./address";
+import { jobApiRoot, pathSegment, requestInfo } from "./address";
 import type { Clock } from "./clock";
 import { invalidArgument } from "./errors";
 import { exactBodyOf } from "./exact-numbers";
@@ -140,22 +140,22 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
     const response = await transport.send(request, options);
     const facts = { ambiguous: !request.idempotent, status: response.status };
     const body = operation === "stream" ? exactBodyOf(response) : withExactOutput(response);
-    return parseResponse(body, shape, requestFacts(request), facts);
+    return parseResponse(body, shape, requestInfo(request), facts);
   }
 
   /** Serializes a submission; throws if it is not JSON, or exceeds the service's limit, because the service would close the connection. */
   function serializeSubmission(endpointId: string, operation: "run" | "runsync", submission: JobSubmission): string {
-    const facts = { method: "POST", url: `${url(endpointId)}/${operation}` };
+    const info = { method: "POST", url: `${url(endpointId)}/${operation}` };
     let body: string;
     try {
       body = JSON.stringify(submission);
     } catch (error) {
-      throw invalidArgument(`the job's payload is not JSON: ${error instanceof Error ? error.message : error}`, facts);
+      throw invalidArgument(`the job's payload is not JSON: ${error instanceof Error ? error.message : error}`, info);
     }
     const size = Buffer.byteLength(body);
     const maxSize = operation === "run" ? limits.runPayload : limits.runsyncPayload;
     if (size <= maxSize) return body;
-    throw invalidArgument(`the job's payload has ${size} bytes; /${operation} accepts at most ${maxSize}`, facts);
+    throw invalidArgument(`the job's payload has ${size} bytes; /${operation} accepts at most ${maxSize}`, info);
   }
 
   const status = (endpointId: string, jobId: string, options?: JobCallOptions): Promise<JobRecord> =>
@@ -177,8 +177,8 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
       const body = serializeSubmission(endpointId, "runsync", submission);
       const { min, max, default: defaultWait } = limits.runsyncWait;
       if (wait !== undefined && !(Number.isInteger(wait) && wait >= min && wait <= max)) {
-        const facts = { method: "POST", url: `${url(endpointId)}/runsync` };
-        throw invalidArgument(`wait is ${wait}; must be a whole number of ms from ${min} to ${max}`, facts);
+        const info = { method: "POST", url: `${url(endpointId)}/runsync` };
+        throw invalidArgument(`wait is ${wait}; must be a whole number of ms from ${min} to ${max}`, info);
       }
       const query = wait === undefined ? "" : `?wait=${wait}`;
       const extras = { body, query, serverWait: wait ?? defaultWait, secrets: secretsIn(submission) };

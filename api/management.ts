@@ -95,7 +95,7 @@ export interface CallOptions {
  * category `missing`. Creates are retried only if the service cannot have applied them; after an `ambiguous` error, it may have.
  * `settings` in the options of an update contains the complete settings after the changes, because a dialect may combine several.
  */
-export interface Management {
+export interface ManagementClient {
   createTemplate(settings: TemplateCreate, options?: CallOptions): Promise<TemplateRecord>;
   /** Changes only the given settings. Fields unknown to this client also stay unchanged. */
   updateTemplate(

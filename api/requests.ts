@@ -1,4 +1,4 @@
-import { isLoopback, requestFacts } from "./address";
+import { isLoopback, requestInfo } from "./address";
 import { invalidArgument } from "./errors";
 import { exactBodyOf } from "./exact-numbers";
 import type { CallOptions } from "./management";
@@ -49,14 +49,14 @@ export function createRequestClient(transport: Transport, baseUrl: string): Requ
       if (!path.startsWith("/"))
         throw invalidArgument(
           `the path is ${JSON.stringify(path)}; must begin with a slash`,
-          requestFacts({ method, url: requestUrl }),
+          requestInfo({ method, url: requestUrl }),
         );
       const url = requestUrl + path;
       const { protocol, hostname } = new URL(url);
       if (protocol !== "https:" && !isLoopback(url) && hostname !== new URL(baseUrl).hostname)
         throw invalidArgument(
           `the endpoint's address ${requestUrl} is not encrypted; the API key is not sent to it`,
-          requestFacts({ method, url }),
+          requestInfo({ method, url }),
         );
       const serializedBody = body === undefined ? {} : { body: JSON.stringify(body) };
       const request = {

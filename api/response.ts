@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type ApiError, type RequestFacts, unexpectedResponse } from "./errors";
+import { type ApiError, type RequestInfo, unexpectedResponse } from "./errors";
 
 /** Response to one attempt. */
 export interface ApiResponse {
@@ -103,7 +103,7 @@ function mismatchText({ issues: [first] }: z.ZodError, basePath: PropertyKey[] =
 export function parseResponse<Shape extends z.ZodType>(
   value: unknown,
   shape: Shape,
-  request: RequestFacts,
+  request: RequestInfo,
   facts: { ambiguous: boolean; status?: number },
 ): z.output<Shape> {
   if (value === undefined)
@@ -135,7 +135,7 @@ const elementIdentity = z.object({
 export function parseElements<Shape extends z.ZodType>(
   elements: readonly unknown[],
   shape: Shape,
-  request: RequestFacts,
+  request: RequestInfo,
   options: { path?: PropertyKey[]; status?: number; onUnreadable?: ((element: UnreadableElement) => void) | undefined },
 ): z.output<Shape>[] {
   const { path = [], status, onUnreadable } = options;

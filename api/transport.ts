@@ -1,16 +1,15 @@
 import { setMaxListeners } from "node:events";
-import { isLoopback, requestFacts } from "./address";
-import { type AgentSettings, createAgents } from "./agents";
+import { isLoopback, requestInfo } from "./address";
 import type { Clock } from "./clock";
 import { classifyFault } from "./connection-faults";
-import { ApiError, classifyResponse, isApiError, noResponse, type RequestFacts, unambiguous } from "./errors";
-import { exchange, type Outgoing } from "./exchange";
+import { ApiError, classifyResponse, isApiError, noResponse, type RequestInfo, unambiguous } from "./errors";
 import type { CallOptions } from "./management";
 import { createPauses, createSlots } from "./pacing";
 import { proxyPasswords } from "./proxies";
 import { createRedaction, redactFault } from "./redaction";
 import { type ApiResponse, errorTextOf, headerOf, shorten } from "./response";
 import { type RetryRules, readRateLimit, readRetryAfter, waitBeforeRetry } from "./retry";
+import { type AgentSettings, createAgents, type HttpRequest, sendOnce } from "./send-once";
 
 /** Settings of a transport; times in milliseconds. */
 export interface TransportSettings extends AgentSettings {
@@ -24,7 +23,7 @@ export interface TransportSettings extends AgentSettings {
 
 /** The request of a call, as described by a dialect. */
 export interface TransportRequest extends RetryRules {
-  method: Outgoing["method"];
+  method: HttpRequest["method"];
   url: string;
   /** Sent as JSON. */
   body?: unknown;
@@ -74,7 +73,7 @@ export function createTransport(settings: TransportSettings): Transport {
   /** Sends one attempt; resolves with the response or an error for the retry loop. Rejects only with the signal's reason. */
   async function attempt(
     request: TransportRequest,
-    facts: RequestFacts,
+    info: RequestInfo,
     timeout: number,
     { signal, secrets = [] }: CallOptions,
   ): Promise<ApiResponse | ApiError> {
@@ -90,9 +89,9 @@ export function createTransport(settings: TransportSettings): Transport {
     const timer = setTimeout(() => attemptController.abort(), Math.min(maxTimerDelay, timeout));
     let wasSent = false;
     try {
-      const response = await exchange(
+      const response = await sendOnce(
         agents.agentFor(behindProxy),
-        toOutgoing(request, apiKey),
+        toHttpRequest(request, apiKey),
         attemptController.signal,
         () => {
           wasSent = true;
@@ -111,13 +110,13 @@ export function createTransport(settings: TransportSettings): Transport {
       const retryAfter = response.status === 429 ? longerWait(requestedWait, resetDelay) : requestedWait;
       const rejection = classifyResponse(
         { status: response.status, text, redactedText: shorten(redact(text)), retryAfter },
-        facts,
+        info,
       );
       return request.anyStatus && (rejection.ambiguous || !rejection.retryable) ? response : rejection;
     } catch (error) {
       signal?.throwIfAborted();
-      if (attemptController.signal.aborted) return noResponse(timeout, facts, wasSent);
-      return classifyFault(redactFault(error, redact), facts, wasSent, behindProxy);
+      if (attemptController.signal.aborted) return noResponse(timeout, info, wasSent);
+      return classifyFault(redactFault(error, redact), info, wasSent, behindProxy);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener("abort", abortAttempt);
@@ -125,14 +124,14 @@ export function createTransport(settings: TransportSettings): Transport {
   }
 
   /** Waits until the scope's pause has ended and a slot is free; resolves with the time in the queue for the slot, ms. */
-  async function waitForSlot(scope: string, facts: RequestFacts, deadline: number, options: CallOptions) {
+  async function waitForSlot(scope: string, info: RequestInfo, deadline: number, options: CallOptions) {
     const { signal, waitSignal = signal, onDeadline, onPause } = options;
     let queueTime = 0;
     for (;;) {
       const pause = pauses.remaining(scope);
       if (pause > 0 && clock.now() + pause >= deadline + queueTime) {
         onDeadline?.();
-        throw pauseExceedsDeadline(pause, facts);
+        throw pauseExceedsDeadline(pause, info);
       }
       if (pause >= minReportedPause) onPause?.({ delay: pause });
       await pauses.wait(scope, waitSignal);
@@ -149,15 +148,15 @@ export function createTransport(settings: TransportSettings): Transport {
     waitSignal?.throwIfAborted();
     // All calls of a deployment share a signal, which Node would report as a leak of listeners.
     for (const listenedSignal of [signal, waitSignal]) if (listenedSignal) setMaxListeners(0, listenedSignal);
-    const facts = requestFacts(request);
+    const info = requestInfo(request);
     const scope = rateLimitScopeOf(request);
     const serverWait = request.serverWait ?? 0;
     let deadline = clock.now() + (options.timeout ?? settings.callTimeout + serverWait);
     for (let attempts = 1; ; attempts += 1) {
-      const { releaseSlot, queueTime } = await waitForSlot(scope, facts, deadline, options);
+      const { releaseSlot, queueTime } = await waitForSlot(scope, info, deadline, options);
       deadline += queueTime;
       const timeout = Math.max(1, Math.min(settings.attemptTimeout + serverWait, deadline - clock.now()));
-      const outcome = await attempt(request, facts, timeout, options).finally(releaseSlot);
+      const outcome = await attempt(request, info, timeout, options).finally(releaseSlot);
       if (!(outcome instanceof ApiError)) return outcome;
 
       const wait = waitBeforeRetry(outcome, attempts, request, random);
@@ -194,7 +193,7 @@ const longerWait = (first: number | undefined, second: number | undefined): numb
 /** Returns the name of a request's rate limit. */
 const rateLimitScopeOf = ({ rateLimitScope, url }: TransportRequest): string => rateLimitScope ?? new URL(url).origin;
 
-function toOutgoing(request: TransportRequest, apiKey: string): Outgoing {
+function toHttpRequest(request: TransportRequest, apiKey: string): HttpRequest {
   const headers: Record<string, string> = {
     authorization: `Bearer ${apiKey}`,
     accept: "application/json",
@@ -210,7 +209,7 @@ function toOutgoing(request: TransportRequest, apiKey: string): Outgoing {
   };
 }
 
-function pauseExceedsDeadline(pause: number, request: RequestFacts): ApiError {
+function pauseExceedsDeadline(pause: number, request: RequestInfo): ApiError {
   const seconds = Math.ceil(pause / 1000);
   return new ApiError(`the service requires a wait of ${seconds} s, which exceeds the call's deadline`, {
     category: "throttled",

@@ -1,4 +1,4 @@
-import { invalidArgument, type RequestFacts } from "../errors";
+import { invalidArgument, type RequestInfo } from "../errors";
 import type { EndpointRecord } from "../shapes";
 
 /** The GPU types of an endpoint in REST v2: pools without some of their types. */
@@ -25,7 +25,7 @@ export function selectPools(
   pools: Pools,
   requested: readonly string[],
   excluded: readonly string[],
-  request: RequestFacts,
+  request: RequestInfo,
 ): PoolSelection {
   const pooledTypes = [...pools.values()].flat();
   const unknownTypes = [...requested, ...excluded].filter((type) => !pooledTypes.includes(type));

@@ -1,6 +1,6 @@
 import { GraphQLClient } from "graphql-request";
 import { z } from "zod";
-import { requestFacts } from "../address";
+import { requestInfo } from "../address";
 import { isApiError, unexpectedResponse } from "../errors";
 import type { CallOptions } from "../management";
 import { graphqlErrorText, parseElements, parseResponse } from "../response";
@@ -25,7 +25,7 @@ export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
     options?: CallOptions,
   ): Promise<z.output<Shape>> {
     const request = { method: "POST", url: graphqlUrl, operation: name, idempotent, secrets } as const;
-    const facts = requestFacts(request);
+    const info = requestInfo(request);
     let status = 200;
     const client = new GraphQLClient(graphqlUrl, {
       // The transport rejects responses with an error message.
@@ -41,9 +41,9 @@ export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
       options?.signal?.throwIfAborted();
       if (isApiError(error)) throw error;
       // Errors of the library contain the variables, including secret values, so they are discarded.
-      throw unexpectedResponse("response is not a GraphQL response", facts, !idempotent, status);
+      throw unexpectedResponse("response is not a GraphQL response", info, !idempotent, status);
     });
-    return parseResponse(data ?? null, shape, facts, { ambiguous: !idempotent, status });
+    return parseResponse(data ?? null, shape, info, { ambiguous: !idempotent, status });
   }
 
   return {
@@ -58,8 +58,8 @@ export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
     ): Promise<z.output<Shape>[]> {
       const account = z.looseObject({ myself: z.looseObject({ [key]: z.array(z.unknown()).nullish() }) });
       const { myself } = await send({ name, document, shape: account, idempotent: true }, options);
-      const facts = requestFacts({ method: "POST", url: graphqlUrl, operation: name });
-      return parseElements(myself[key] ?? [], shape, facts, {
+      const info = requestInfo({ method: "POST", url: graphqlUrl, operation: name });
+      return parseElements(myself[key] ?? [], shape, info, {
         path: ["myself", key],
         onUnreadable: options?.onUnreadable,
       });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CallOptions, Management } from "../management";
+import type { CallOptions, ManagementClient } from "../management";
 import { listOf, orUndefined, recordId } from "../shapes";
 import type { GraphqlCalls } from "./graphql-calls";
 
@@ -88,5 +88,5 @@ export function createGraphqlCatalog(calls: Pick<GraphqlCalls, "send">) {
       const { dataCenters } = await query("dataCenters", dataCenterCatalog, options);
       return dataCenters.map(({ id, name, region }) => ({ id, name: name ?? id, region: region ?? undefined }));
     },
-  } satisfies Partial<Management>;
+  } satisfies Partial<ManagementClient>;
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { requestFacts } from "../address";
+import { requestInfo } from "../address";
 import { classifyResponse, invalidArgument, isApiError } from "../errors";
-import type { CallOptions, Management } from "../management";
+import type { CallOptions, ManagementClient } from "../management";
 import { longValues } from "../redaction";
 import {
   optionsOf,
@@ -78,8 +78,8 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
 
   const requireNonEmpty = (value: string, subject: string, operation: Name) => {
     if (value.trim() !== "") return value;
-    const facts = requestFacts({ method: "POST", url: graphqlUrl, operation });
-    throw invalidArgument(`the ${subject} is ${JSON.stringify(value)}; must not be empty`, facts);
+    const info = requestInfo({ method: "POST", url: graphqlUrl, operation });
+    throw invalidArgument(`the ${subject} is ${JSON.stringify(value)}; must not be empty`, info);
   };
 
   async function saveTemplate(input: { id?: string; env: { key: string; value: string }[] }, options?: CallOptions) {
@@ -110,8 +110,8 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
         supportedOptionalFields = supportedOptionalFields.filter((field) => field !== rejectedField);
         continue;
       }
-      const facts = requestFacts({ method: "POST", url: graphqlUrl, operation: "podTemplate" });
-      throw classifyResponse({ status: 200, text: `template "${id}" not found` }, facts);
+      const info = requestInfo({ method: "POST", url: graphqlUrl, operation: "podTemplate" });
+      throw classifyResponse({ status: 200, text: `template "${id}" not found` }, info);
     }
   }
 
@@ -202,5 +202,5 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     },
 
     ...createGraphqlCatalog(calls),
-  } satisfies Partial<Management>;
+  } satisfies Partial<ManagementClient>;
 }

@@ -1,11 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { requestFacts } from "../address";
-import { type ApiError, classifyResponse, isApiError, type RequestFacts, unexpectedResponse } from "../errors";
+import { requestInfo } from "../address";
+import { type ApiError, classifyResponse, isApiError, type RequestInfo, unexpectedResponse } from "../errors";
 import type { CallOptions } from "../management";
 import { parseElements, parseResponse } from "../response";
 import { v2Page } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
-import { changeOutcome } from "./change-outcome";
 
 /** Longest succession of empty pages; a service without a last page would otherwise be read for ever. */
 const maxEmptyPages = 100;
@@ -24,7 +24,7 @@ export function sharedOptions(options: CallOptions | undefined): CallOptions {
 }
 
 /** The service's error for an endpoint whose template does not exist. */
-export const templateNotFound = (id: string, request: RequestFacts): ApiError =>
+export const templateNotFound = (id: string, request: RequestInfo): ApiError =>
   classifyResponse({ status: 400, text: `templateId: template "${id}" does not exist` }, request);
 
 /** Creates the calls of the REST dialects, which parse responses by their shapes and throw ApiErrors. */
@@ -36,7 +36,7 @@ export function createRestCalls(transport: Transport) {
   ): Promise<z.output<Shape>> {
     const response = await transport.send(request, options);
     const facts = { ambiguous: !request.idempotent, status: response.status };
-    return parseResponse(response.body, shape, requestFacts(request), facts);
+    return parseResponse(response.body, shape, requestInfo(request), facts);
   }
 
   return {
@@ -53,26 +53,26 @@ export function createRestCalls(transport: Transport) {
       key?: string,
     ): Promise<z.output<Shape>[]> {
       const request = { method: "GET", url, idempotent: true } as const;
-      const facts = requestFacts(request);
+      const info = requestInfo(request);
       const path = key === undefined ? [] : [key];
       const records: z.output<Shape>[] = [];
       const cursors = new Set<string>();
       let emptyPages = 0;
       for (let address = url; ; ) {
         const { body: response, status } = await transport.send({ ...request, url: address }, options);
-        const elements = parseResponse(response, elementsShape(key), facts, { ambiguous: false, status });
-        records.push(...parseElements(elements, shape, facts, { path, status, onUnreadable: options?.onUnreadable }));
+        const elements = parseResponse(response, elementsShape(key), info, { ambiguous: false, status });
+        records.push(...parseElements(elements, shape, info, { path, status, onUnreadable: options?.onUnreadable }));
         if (key === undefined) return records;
-        const { pagination } = parseResponse(response, v2Page, facts, { ambiguous: false, status });
+        const { pagination } = parseResponse(response, v2Page, info, { ambiguous: false, status });
         if (pagination?.hasNextPage === false) options?.onComplete?.();
         if (!pagination?.hasNextPage) return records;
         emptyPages = elements.length === 0 ? emptyPages + 1 : 0;
         if (emptyPages === maxEmptyPages)
-          throw unexpectedResponse('"pagination" in the response has no end', facts, false, status);
+          throw unexpectedResponse('"pagination" in the response has no end', info, false, status);
         const { nextCursor } = pagination;
         if (!nextCursor || cursors.has(nextCursor)) {
           const problem = nextCursor ? "repeats a cursor" : "has no cursor for the next page";
-          throw unexpectedResponse(`"pagination" in the response ${problem}`, facts, false, status);
+          throw unexpectedResponse(`"pagination" in the response ${problem}`, info, false, status);
         }
         cursors.add(nextCursor);
         const next = new URL(url);
@@ -104,9 +104,9 @@ export function createRestCalls(transport: Transport) {
       secrets,
       confirm: async (options) => {
         const response = await transport.send({ method: "GET", url, idempotent: true }, options);
-        const outcome = changeOutcome(body, response.body);
-        if (outcome !== "unknown") return outcome === "made" ? response : undefined;
-        throw unexpectedResponse("the response does not show the change", requestFacts({ method: "GET", url }), true);
+        const isApplied = wasApplied(body, response.body);
+        if (isApplied !== undefined) return isApplied ? response : undefined;
+        throw unexpectedResponse("the response does not show the change", requestInfo({ method: "GET", url }), true);
       },
     }),
 
@@ -115,9 +115,53 @@ export function createRestCalls(transport: Transport) {
       const { status, text, body } = await transport.send(request, options);
       // A page of another server, such as a sign-in page, deletes nothing.
       if (text.trim() !== "" && body === undefined)
-        throw unexpectedResponse("response is not valid JSON", requestFacts(request), false, status);
+        throw unexpectedResponse("response is not valid JSON", requestInfo(request), false, status);
     },
   };
 }
 
 export type RestCalls = ReturnType<typeof createRestCalls>;
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === "" || (Array.isArray(value) && value.length === 0);
+
+const textOf = (value: unknown): string => JSON.stringify(value) ?? "";
+
+/** Returns whether two lists have the same elements in any order. */
+const hasSameElements = (sent: readonly unknown[], reported: readonly unknown[]): boolean =>
+  isDeepStrictEqual([...sent].map(textOf).sort(), [...reported].map(textOf).sort());
+
+/** Keys whose values are maps, which a PATCH replaces completely. */
+const mapKeys = ["env"];
+
+/** Compares each sent value with the record; values missing from the record are skipped. */
+function compareValues(sent: Record<string, unknown>, reported: Record<string, unknown>): boolean[] {
+  return Object.entries(sent).flatMap(([key, value]) => {
+    if (value === undefined || !(key in reported)) return [];
+    const reportedValue = reported[key];
+    if (isEmpty(value) && isEmpty(reportedValue)) return [true];
+    if (isObject(value) && isObject(reportedValue) && !mapKeys.includes(key))
+      return compareValues(value, reportedValue);
+    if (Array.isArray(value) && Array.isArray(reportedValue)) {
+      // Responses add the memory to each CPU choice.
+      const elements = reportedValue.map((item) =>
+        isObject(item) ? { id: item["id"], vcpuCount: item["vcpuCount"] } : item,
+      );
+      return [hasSameElements(value, elements)];
+    }
+    return [isDeepStrictEqual(value, reportedValue)];
+  });
+}
+
+/**
+ * Returns whether a PATCH with this body was applied, by the record returned by a read. A PATCH of REST v2 is atomic, so a single
+ * different value proves that it was not. Undefined if the record contains none of the values.
+ */
+export function wasApplied(body: object, record: unknown): boolean | undefined {
+  if (!isObject(record)) return undefined;
+  const results = compareValues({ ...body }, record);
+  return results.length === 0 ? undefined : results.every(Boolean);
+}

@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { pathSegment, requestFacts } from "../address";
+import { pathSegment, requestInfo } from "../address";
 import { invalidArgument } from "../errors";
-import type { CallOptions, Management } from "../management";
+import type { CallOptions, ManagementClient } from "../management";
 import { newTemplateRetries } from "../retry";
 import {
   containerOf,
+  cpuSettingsOf,
   defaultCpu,
   type EndpointChanges,
   type EndpointCreate,
@@ -13,6 +14,7 @@ import {
   lowestCudaVersion,
   networkVolumeRecord,
   ownContainerIn,
+  type ServerlessEndpointRecord,
   serverlessEndpointRecord,
   templateRecord,
   workerRecord,
@@ -21,7 +23,6 @@ import type { Transport, TransportRequest } from "../transport";
 import { gpuTypesIn, poolsContaining, poolsOf } from "./gpu-pools";
 import { createGraphqlManagement } from "./graphql";
 import { createRestCalls, templateNotFound } from "./rest-calls";
-import { endpointFrom } from "./rest-v1-records";
 import { hasIdleTimeout } from "./rest-v2-bodies";
 import { markedCopy, unmarked } from "./template-mark";
 
@@ -52,7 +53,7 @@ function requireTemplate(settings: EndpointChanges, request: { method: string; u
   if (name === undefined) return;
   throw invalidArgument(
     `${name}: an endpoint of REST v1 has no container of its own; set it in its template`,
-    requestFacts(request),
+    requestInfo(request),
   );
 }
 
@@ -83,7 +84,7 @@ function endpointFromTemplateRecord({ template, ...record }: z.output<typeof end
 export function createRestV1Management(
   transport: Transport,
   { baseUrl, graphqlUrl }: { baseUrl: string; graphqlUrl: string },
-): Management {
+): ManagementClient {
   const { send, list, read, remove } = createRestCalls(transport);
   const graphql = createGraphqlManagement(transport, graphqlUrl);
   const endpoints = `${baseUrl}/endpoints`;
@@ -140,7 +141,7 @@ export function createRestV1Management(
     async updateCopy({ id, copyId, own }, templateId, options) {
       const template = await graphql.readTemplate(templateId, options);
       if (!template || copyId === undefined)
-        throw templateNotFound(templateId, requestFacts({ method: "PATCH", url: endpointUrl("PATCH", id) }));
+        throw templateNotFound(templateId, requestInfo({ method: "PATCH", url: endpointUrl("PATCH", id) }));
       await graphql.updateTemplate(copyId, markedCopy(template, own), options);
     },
     async updateEndpoint(id, changes, options) {
@@ -174,5 +175,39 @@ export function createRestV1Management(
     async deleteNetworkVolume(id, options) {
       return remove(volumeUrl("DELETE", id), options);
     },
+  };
+}
+
+/** Settings that may have no value, so that a record without them does not show whether they are set. */
+const clearable = [
+  ...(["gpuTypeIds", "cpuFlavorIds", "vcpuCount", "dataCenterIds", "allowedCudaVersions"] as const),
+  ...(["minCudaVersion", "networkVolumeId", "networkVolumeIds", "executionTimeoutMs"] as const),
+];
+
+/** CPU flavours and virtual CPUs of instance ids such as `cpu3c-8-16`, in the same order. */
+const instancesOf = (instanceIds: readonly string[]): Pick<ServerlessEndpointRecord, "cpuFlavorIds" | "vcpuCount"> =>
+  cpuSettingsOf(
+    instanceIds.map((instance) => {
+      const [id = "", count] = instance.split("-");
+      return { id, vcpuCount: count === undefined ? undefined : Number(count) };
+    }),
+  );
+
+/** Converts an endpoint of REST v1. The hosted service returns `instanceIds` instead of `cpuFlavorIds` and `vcpuCount`. */
+export function endpointFrom({ instanceIds, ...fields }: ServerlessEndpointRecord): EndpointRecord {
+  const hasInstances = instanceIds && instanceIds.length > 0 && !fields.cpuFlavorIds;
+  const record = hasInstances ? { ...fields, ...instancesOf(instanceIds) } : fields;
+  return {
+    ...record,
+    gpuTypeIds: record.gpuTypeIds ?? [],
+    cpuFlavorIds: record.cpuFlavorIds ?? [],
+    dataCenterIds: record.dataCenterIds ?? [],
+    allowedCudaVersions: record.allowedCudaVersions ?? [],
+    networkVolumeIds: record.networkVolumeIds ?? [],
+    unknownKeys: [
+      ...clearable.filter((key) => !(key in record)),
+      // REST v1 returns a number of GPUs of endpoints without GPUs.
+      ...(record.computeType === "CPU" ? (["gpuCount"] as const) : []),
+    ],
   };
 }

@@ -1,4 +1,4 @@
-import type { CallOptions, Management } from "../management";
+import type { CallOptions, ManagementClient } from "../management";
 import { type V2GpuRecord, v2AccountLimits, v2CpuRecord, v2DataCenterRecord, v2GpuRecord } from "../shapes";
 import { type Pools, poolsOf } from "./gpu-pools";
 import { type RestCalls, sharedOptions } from "./rest-calls";
@@ -42,5 +42,5 @@ export function createRestV2Catalog({ send, list }: Pick<RestCalls, "send" | "li
       const records = await list(v2DataCenterRecord, `${catalog}/datacenters`, options, "dataCenters");
       return records.map(({ id, name, region }) => ({ id, name: name ?? id, region }));
     },
-  } satisfies Partial<Management> & { pools: unknown };
+  } satisfies Partial<ManagementClient> & { pools: unknown };
 }

@@ -1,6 +1,6 @@
-import { pathSegment, requestFacts } from "../address";
-import { invalidArgument, type RequestFacts } from "../errors";
-import type { CallOptions, Management } from "../management";
+import { pathSegment, requestInfo } from "../address";
+import { invalidArgument, type RequestInfo } from "../errors";
+import type { CallOptions, ManagementClient } from "../management";
 import { longValues } from "../redaction";
 import {
   type EndpointSettings,
@@ -34,7 +34,7 @@ const secretValuesOf = ({ env = {} }: OwnContainer): string[] => longValues(Obje
  * Endpoints with a template are created with a copy of its settings instead of a `templateId`, because the service deletes an endpoint
  * together with its bound template, which other endpoints may share. A variable of the copy names the template.
  */
-export function createRestV2Management(transport: Transport, { baseUrl }: { baseUrl: string }): Management {
+export function createRestV2Management(transport: Transport, { baseUrl }: { baseUrl: string }): ManagementClient {
   const calls = createRestCalls(transport);
   const { send, list, read, remove, patch } = calls;
   const { pools, ...catalog } = createRestV2Catalog(calls, baseUrl);
@@ -58,7 +58,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     templateCache.set(record.id, Promise.resolve(record));
     return record;
   };
-  const readTemplate: Management["readTemplate"] = async (id, options) => {
+  const readTemplate: ManagementClient["readTemplate"] = async (id, options) => {
     const record = await read(v2TemplateRecord, templates.of("GET", id), options);
     return record && cacheTemplate(record);
   };
@@ -66,7 +66,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
   /** The container settings of an endpoint. If its template does not exist, rejects with the same error as the service. */
   async function containerFor(
     settings: Pick<EndpointSettings, "templateId"> & OwnContainer,
-    request: RequestFacts,
+    request: RequestInfo,
     options?: CallOptions,
   ): Promise<OwnContainer> {
     const { templateId: id } = settings;
@@ -89,7 +89,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
   const toEndpointRecord = async (record: V2EndpointRecord, options: CallOptions | undefined) =>
     endpointFrom(record, record.gpu ? await pools(options) : undefined);
 
-  const listEndpoints: Management["listEndpoints"] = async (options) => {
+  const listEndpoints: ManagementClient["listEndpoints"] = async (options) => {
     const records = await list(v2EndpointRecord, endpoints.url, options, "endpoints");
     return Promise.all(records.map((record) => toEndpointRecord(record, options)));
   };
@@ -121,11 +121,11 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       ),
 
     async createEndpoint(settings, options) {
-      const facts = requestFacts({ method: "POST", url: endpoints.url });
-      const container = await containerFor(settings, facts, options);
+      const info = requestInfo({ method: "POST", url: endpoints.url });
+      const container = await containerFor(settings, info, options);
       const { computeType, gpuTypeIds = [], excludedGpuTypeIds = [] } = settings;
       const selectedPools =
-        computeType === "CPU" ? undefined : selectPools(await pools(options), gpuTypeIds, excludedGpuTypeIds, facts);
+        computeType === "CPU" ? undefined : selectPools(await pools(options), gpuTypeIds, excludedGpuTypeIds, info);
       const request = post(endpoints.url, endpointBody(settings, container, selectedPools), secretValuesOf(container));
       return toEndpointRecord(await send(v2EndpointRecord, request, options), options);
     },
@@ -139,27 +139,27 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       (await listEndpoints(options)).filter((endpoint) => endpoint.templateId === templateId),
     async updateCopy({ id, own }, templateId, options) {
       const url = endpoints.of("PATCH", id);
-      const container = await containerFor({ ...own, templateId }, requestFacts({ method: "PATCH", url }), options);
+      const container = await containerFor({ ...own, templateId }, requestInfo({ method: "PATCH", url }), options);
       const body = endpointPatch({}, {}, container, undefined);
       await send(v2EndpointRecord, patch(url, body, secretValuesOf(container)), options);
     },
     async updateEndpoint(id, changes, options) {
       const url = endpoints.of("PATCH", id);
-      const facts = requestFacts({ method: "PATCH", url });
+      const info = requestInfo({ method: "PATCH", url });
       const settings = options?.settings ?? changes;
       const ownChanges = ownContainerIn(changes);
       const changesContainer = changes.templateId !== undefined || Object.keys(ownChanges).length > 0;
       // A change of a copy sends all settings, because those of the template may have changed since.
       const container =
         changesContainer && settings.templateId !== undefined
-          ? await containerFor(settings, facts, options)
+          ? await containerFor(settings, info, options)
           : ownChanges;
       const changesGpuTypes = changes.gpuTypeIds !== undefined || changes.excludedGpuTypeIds !== undefined;
       const usesGpu = options?.settings?.computeType !== "CPU";
       const { gpuTypeIds = [], excludedGpuTypeIds = [] } = settings;
       const selectedPools =
         changesGpuTypes && usesGpu
-          ? selectPools(await pools(options), gpuTypeIds, excludedGpuTypeIds, facts)
+          ? selectPools(await pools(options), gpuTypeIds, excludedGpuTypeIds, info)
           : undefined;
       const request = patch(url, endpointPatch(changes, settings, container, selectedPools), secretValuesOf(container));
       return endpointFrom(await send(v2EndpointRecord, request, options), undefined);
@@ -213,7 +213,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       send(registryAuthRecord, post(registries.url, { name, username, password }, [password]), options),
     listRegistryAuths: (options) => list(registryAuthRecord, registries.url, options, "registries"),
     async updateRegistryAuth({ id }) {
-      const request = requestFacts({ method: "PATCH", url: registries.of("PATCH", id) });
+      const request = requestInfo({ method: "PATCH", url: registries.of("PATCH", id) });
       throw invalidArgument("REST v2 cannot change saved credentials; save new ones under another name", request);
     },
     async deleteRegistryAuth(id, options) {

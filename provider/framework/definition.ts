@@ -1,4 +1,4 @@
-import type { CallOptions, Dialect, Management } from "serverless-compute-api";
+import type { CallOptions, Dialect, ManagementClient } from "serverless-compute-api";
 import type { z } from "zod";
 import type { Properties } from "../engine/values";
 import type { Change, Context, Failure } from "./contract";
@@ -95,7 +95,7 @@ export interface ObjectClient<Inputs, ApiObject> {
 export interface ObjectDefinition<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>
   extends Omit<ResourceDefinition<Inputs, Outputs>, "create" | "read" | "delete"> {
   inputs: z.ZodObject<{ name: z.ZodType }>;
-  client(management: Management): ObjectClient<Inputs, ApiObject>;
+  client(management: ManagementClient): ObjectClient<Inputs, ApiObject>;
   /** Converts a record; `desired` are the properties that it is compared with. */
   observe(object: ApiObject, desired: Properties, context: Context): ObservedObject<Inputs, Outputs>;
   /** Adds what a listed record lacks. For the import of an account, it sends no request for a single object. */

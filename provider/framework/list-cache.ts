@@ -1,4 +1,4 @@
-import type { Clients, Management } from "serverless-compute-api";
+import type { Clients, ManagementClient } from "serverless-compute-api";
 import { type CallContext, callOptions, sharedCallOptions, untilAborted } from "./calls";
 import type { Context } from "./contract";
 import type { ObjectClient } from "./definition";
@@ -59,6 +59,6 @@ function cachingReader<ApiObject extends { id: string }>({
 
 /** Creates the reader of one kind, whose reads share a list within a deployment. */
 export const createListCache = <ApiObject extends { id: string }>(
-  clientOf: (management: Management) => ReadClient<ApiObject>,
+  clientOf: (management: ManagementClient) => ReadClient<ApiObject>,
 ): ((context: Pick<Context, "clients">) => ObjectReader<ApiObject>) =>
   sharedValue(({ management }) => cachingReader(clientOf(management)));

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import type { CallOptions, GpuStockRecord, Management } from "serverless-compute-api";
+import type { CallOptions, GpuStockRecord, ManagementClient } from "serverless-compute-api";
 import { messageOf } from "../../engine/error-text";
 import { hasUnknown, type Properties, stringAt, textsIn } from "../../engine/values";
 import { sharedCallOptions } from "../../framework/calls";
@@ -13,7 +13,7 @@ const readTimeout = 10_000;
 /** Creates a read that all endpoints of a deployment share. If it fails, it returns undefined and logs one warning. */
 function createSharedRead<Result>(
   label: string,
-  read: (management: Management, options: CallOptions) => Promise<Result | undefined>,
+  read: (management: ManagementClient, options: CallOptions) => Promise<Result | undefined>,
 ) {
   const shared = sharedValue((): { response?: Promise<Result | undefined> } => ({}));
   return (context: PreflightContext): Promise<Result | undefined> => {

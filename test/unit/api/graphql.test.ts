@@ -1,4 +1,4 @@
-import type { Management } from "serverless-compute-api";
+import type { ManagementClient } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { apiErrorOf, startRig } from "../../support/client-rig";
@@ -204,7 +204,7 @@ test("a wrong path of the GraphQL address does not read as a missing template", 
   expect(await apiErrorOf(clients.management.readTemplate("t1"))).toMatchObject({ code: "wrong_address" });
 });
 
-test.each<[operation: string, subject: string, call: (management: Management) => Promise<unknown>]>([
+test.each<[operation: string, subject: string, call: (management: ManagementClient) => Promise<unknown>]>([
   ["podTemplate", "template id", (management) => management.readTemplate("")],
   ["podTemplate", "template id", (management) => management.updateTemplate("", { readme: "x" })],
   ["deleteTemplate", "template name", (management) => management.deleteTemplate({ id: "t1", name: "" })],

@@ -1,6 +1,6 @@
 import { serverlessEndpointRecord } from "serverless-compute-api/shapes";
 import { describe, expect, test } from "vitest";
-import { endpointFrom } from "../../../api/dialects/rest-v1-records";
+import { endpointFrom } from "../../../api/dialects/rest-v1";
 import { apiErrorOf, startRig } from "../../support/client-rig";
 import { json } from "../../support/faulty-server";
 import { endpointRecord, templateRecord } from "../../support/records";

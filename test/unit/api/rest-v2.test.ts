@@ -1,4 +1,4 @@
-import type { Management } from "serverless-compute-api";
+import type { ManagementClient } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { apiErrorOf, startRig } from "../../support/client-rig";
 import { type Behaviour, json, type ReceivedRequest } from "../../support/faulty-server";
@@ -39,7 +39,7 @@ async function startV2(plan: Parameters<typeof startRig>[0] = respond) {
   return { ...rig, management: rig.clients.management, sent };
 }
 
-type Call = (management: Management) => Promise<unknown> | undefined;
+type Call = (management: ManagementClient) => Promise<unknown> | undefined;
 
 test.each<[request: string, call: Call]>([
   ["GET /v2/templates/t1", (management) => management.readTemplate("t1")],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { changeOutcome } from "../../../api/dialects/change-outcome";
+import { wasApplied } from "../../../api/dialects/rest-calls";
 import { startRig } from "../../support/client-rig";
 import { type Behaviour, json } from "../../support/faulty-server";
 
@@ -63,24 +63,24 @@ describe("the outcome of a change, read from a record", () => {
     workers: { min: 0, max: 3, idleTimeout: 5 },
     cpu: [{ id: "cpu3c", vcpuCount: 2, memory: 4 }],
   };
-  test.each<[object, string]>([
-    [{ name: "chat" }, "made"],
-    [{ name: "other" }, "not made"],
-    [{ workers: { max: 3 } }, "made"],
-    [{ workers: { min: 1, max: 3 } }, "not made"],
-    [{ workers: null }, "not made"],
-    [{ args: { min: 1 } }, "not made"],
-    [{ dataCenterIds: ["US-KS-2", "EU-RO-1"] }, "made"],
-    [{ dataCenterIds: ["US-KS-2"] }, "not made"],
-    [{ dataCenterIds: ["US-KS-2", "CA-MTL-1"] }, "not made"],
-    [{ name: "chat", env: undefined }, "made"],
-    [{ cpu: [{ id: "cpu3c", vcpuCount: 2 }] }, "made"],
-    [{ cpu: [{ id: "cpu3c", vcpuCount: 4 }] }, "not made"],
-    [{ args: "" }, "made"],
+  test.each<[object, boolean | undefined]>([
+    [{ name: "chat" }, true],
+    [{ name: "other" }, false],
+    [{ workers: { max: 3 } }, true],
+    [{ workers: { min: 1, max: 3 } }, false],
+    [{ workers: null }, false],
+    [{ args: { min: 1 } }, false],
+    [{ dataCenterIds: ["US-KS-2", "EU-RO-1"] }, true],
+    [{ dataCenterIds: ["US-KS-2"] }, false],
+    [{ dataCenterIds: ["US-KS-2", "CA-MTL-1"] }, false],
+    [{ name: "chat", env: undefined }, true],
+    [{ cpu: [{ id: "cpu3c", vcpuCount: 2 }] }, true],
+    [{ cpu: [{ id: "cpu3c", vcpuCount: 4 }] }, false],
+    [{ args: "" }, true],
     // The environment is replaced as a whole, so an extra variable means that the change was not applied.
-    [{ env: { A: "1" } }, "not made"],
-    [{ env: { B: "2", A: "1" } }, "made"],
-    [{ value: "value-4e52" }, "unknown"],
-    [{}, "unknown"],
-  ])("%j: %s", (body, shown) => expect(changeOutcome(body, endpoint)).toBe(shown));
+    [{ env: { A: "1" } }, false],
+    [{ env: { B: "2", A: "1" } }, true],
+    [{ value: "value-4e52" }, undefined],
+    [{}, undefined],
+  ])("%j: applied %s", (body, shown) => expect(wasApplied(body, endpoint)).toBe(shown));
 });

@@ -1,8 +1,43 @@
-import type { Dispatcher } from "undici";
+import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
+import type { Proxies } from "./proxies";
 import { type ApiResponse, parseJson } from "./response";
 
-/** An outgoing request. */
-export interface Outgoing {
+/** Settings of the connection pools. */
+export interface AgentSettings {
+  /** Timeout of one attempt, ms. */
+  attemptTimeout: number;
+  /** Maximum number of concurrent calls. */
+  maxInFlight: number;
+  /** Proxies for all addresses except loopback; none by default. */
+  proxies?: Proxies | undefined;
+}
+
+/** Creates the connection pools, one for direct connections and one for connections through the proxies. */
+export function createAgents({ attemptTimeout, maxInFlight, proxies = {} }: AgentSettings) {
+  const options = {
+    connections: maxInFlight,
+    pipelining: 1,
+    keepAliveTimeout: 4_000,
+    connect: { timeout: attemptTimeout },
+  };
+  const direct = new Agent(options);
+  let proxied: EnvHttpProxyAgent | undefined;
+  return {
+    agentFor: (usesProxies: boolean): Dispatcher => {
+      if (!usesProxies) return direct;
+      // Empty strings prevent undici from reading the environment.
+      const { http = "", https = "", noProxy = "" } = proxies;
+      proxied ??= new EnvHttpProxyAgent({ ...options, httpProxy: http, httpsProxy: https, noProxy });
+      return proxied;
+    },
+    close: async (): Promise<void> => {
+      await Promise.all([direct.close(), proxied?.close()]);
+    },
+  };
+}
+
+/** A request as it is sent. */
+export interface HttpRequest {
   method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   url: URL;
   headers: Record<string, string>;
@@ -13,9 +48,9 @@ export interface Outgoing {
  * Sends one request and reads the complete response. `onSent` is called immediately before the bytes are sent; a failure before that cannot
  * have changed anything. Rejects as soon as the signal aborts.
  */
-export function exchange(
+export function sendOnce(
   dispatcher: Dispatcher,
-  outgoing: Outgoing,
+  request: HttpRequest,
   signal: AbortSignal,
   onSent: () => void,
 ): Promise<ApiResponse> {
@@ -33,11 +68,11 @@ export function exchange(
 
     dispatcher.dispatch(
       {
-        origin: outgoing.url.origin,
-        path: outgoing.url.pathname + outgoing.url.search,
-        method: outgoing.method,
-        headers: outgoing.headers,
-        body: outgoing.body ?? null,
+        origin: request.url.origin,
+        path: request.url.pathname + request.url.search,
+        method: request.method,
+        headers: request.headers,
+        body: request.body ?? null,
         // The caller's signal is the only timeout.
         headersTimeout: 0,
         bodyTimeout: 0,
