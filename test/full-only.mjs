@@ -16,6 +16,7 @@ export const fullOnly = [
   "plugin/guides",
   "plugin/safe-rollout",
   "plugin/package-add",
+  "plugin/import-account-containers",
   "plugin/import-account-large",
   "plugin/example-types",
   "plugin/sdk-python",

@@ -11,6 +11,8 @@ interface ImportedProject {
   /** Number of requests of `serverless-compute import`. */
   requests: number;
   preview: Run;
+  /** Folder of the new project. */
+  folder: string;
 }
 
 /** Gives a project a stand-in for the Node SDK of the plugin. */
@@ -63,5 +65,5 @@ export async function importProject(
     "--generate-code=false",
   );
   expect(imported.output).not.toContain("warning");
-  return { report, requests, preview: await pulumi("preview", "--expect-no-changes") };
+  return { report, requests, folder, preview: await pulumi("preview", "--expect-no-changes") };
 }
