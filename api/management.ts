@@ -41,6 +41,8 @@ export interface GpuTypeRecord {
 /** The stock of a GPU type for workers with one GPU. */
 export interface GpuStockRecord {
   id: string;
+  /** Pool that contains the type, if the service reports it. */
+  pool?: string | undefined;
   /** Data centres with stock; undefined if the service does not report them. */
   dataCenterIds: readonly string[] | undefined;
 }

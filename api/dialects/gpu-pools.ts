@@ -1,5 +1,5 @@
 import { invalidArgument, type RequestInfo } from "../errors";
-import type { EndpointRecord } from "../shapes";
+import type { EndpointRecord, EndpointSettings } from "../shapes";
 
 /** The GPU types of an endpoint in REST v2: pools without some of their types. */
 export interface PoolSelection {
@@ -19,14 +19,26 @@ export function poolsOf(catalog: readonly { id: string; pool?: string | undefine
 
 /**
  * Selects the pools that contain the requested types, in the order of their first requested type, and excludes their other types. Without
- * requested types, selects all pools and excludes the `excluded` types. Throws an ApiError for a type without a pool.
+ * requested types, selects the requested pools, or all pools, and excludes the `excluded` types. Throws an ApiError for a type without a
+ * pool, and for an unknown pool.
  */
 export function selectPools(
   pools: Pools,
-  requested: readonly string[],
-  excluded: readonly string[],
+  {
+    gpuTypeIds: requested = [],
+    gpuPools: requestedPools = [],
+    excludedGpuTypeIds: excluded = [],
+  }: Pick<EndpointSettings, "gpuTypeIds" | "gpuPools" | "excludedGpuTypeIds">,
   request: RequestInfo,
 ): PoolSelection {
+  const unknownPools = requestedPools.filter((pool) => !pools.has(pool));
+  if (unknownPools.length > 0) {
+    const names = unknownPools.map((pool) => JSON.stringify(pool)).join(", ");
+    throw invalidArgument(
+      `gpuPools: the service has no ${names}; its pools are ${[...pools.keys()].join(", ")}`,
+      request,
+    );
+  }
   const pooledTypes = [...pools.values()].flat();
   const unknownTypes = [...requested, ...excluded].filter((type) => !pooledTypes.includes(type));
   if (unknownTypes.length > 0) {
@@ -43,7 +55,11 @@ export function selectPools(
     const text = `${property}: no pool of serverless endpoints has ${types}; the types of its pools are ${pooledTypes.join(", ")}`;
     throw invalidArgument(text, request);
   }
-  if (requested.length === 0) return { pools: [...pools.keys()], excludedTypes: [...new Set(excluded)] };
+  if (requested.length === 0)
+    return {
+      pools: requestedPools.length > 0 ? [...new Set(requestedPools)] : [...pools.keys()],
+      excludedTypes: [...new Set(excluded)],
+    };
   const poolOf = (type: string): string[] =>
     [...pools].flatMap(([pool, types]) => (types.includes(type) ? [pool] : []));
   const selectedPools = [...new Set(requested.flatMap(poolOf))];
@@ -64,11 +80,12 @@ export function poolsContaining(pools: Pools, types: readonly string[]): PoolSel
 export function gpuTypesIn(
   pools: Pools,
   selection: PoolSelection,
-): Required<Pick<EndpointRecord, "gpuTypeIds" | "anyGpuType" | "excludedGpuTypeIds">> {
+): Required<Pick<EndpointRecord, "gpuTypeIds" | "anyGpuType" | "excludedGpuTypeIds" | "gpuPools">> {
   const excluded = new Set(selection.excludedTypes);
   return {
     gpuTypeIds: selection.pools.flatMap((pool) => (pools.get(pool) ?? [pool]).filter((type) => !excluded.has(type))),
     anyGpuType: selection.pools.length === 0 || [...pools.keys()].every((pool) => selection.pools.includes(pool)),
     excludedGpuTypeIds: selection.excludedTypes,
+    gpuPools: selection.pools,
   };
 }

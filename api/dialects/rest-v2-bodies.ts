@@ -115,7 +115,7 @@ export const hasIdleTimeout = ({ type = "QUEUE", scalerType }: Pick<EndpointReco
   type !== "QUEUE" || scalerType !== "REQUEST_COUNT";
 
 /** Returns whether the changes contain any of the settings. */
-const hasAny = (changes: EndpointChanges, ...keys: (keyof EndpointChanges)[]): boolean =>
+export const hasAny = (changes: EndpointChanges, ...keys: (keyof EndpointChanges)[]): boolean =>
   keys.some((key) => changes[key] !== undefined);
 
 /** A part of a body; undefined if none of its values is set. JSON omits undefined values. */

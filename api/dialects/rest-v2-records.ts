@@ -23,15 +23,23 @@ export const gpuTypeFrom = ({ id, name, pool, manufacturer, memory, price }: V2G
 });
 
 /** Converts the stock of a GPU type. The list of data centres is absent without stock. */
-export function gpuStockFrom({ id, availability, dataCenters }: V2GpuRecord): GpuStockRecord {
-  if (availability === "NONE") return { id, dataCenterIds: [] };
+export function gpuStockFrom({ id, pool, availability, dataCenters }: V2GpuRecord): GpuStockRecord {
+  if (availability === "NONE") return { id, pool, dataCenterIds: [] };
   return {
     id,
+    pool,
     dataCenterIds: dataCenters?.flatMap((dataCenter) => (dataCenter.availability === "NONE" ? [] : dataCenter.id)),
   };
 }
 
-const gpuSettings = ["gpuTypeIds", "excludedGpuTypeIds", "gpuCount", "allowedCudaVersions", "minCudaVersion"] as const;
+const gpuSettings = [
+  "gpuTypeIds",
+  "gpuPools",
+  "excludedGpuTypeIds",
+  "gpuCount",
+  "allowedCudaVersions",
+  "minCudaVersion",
+] as const;
 const cpuSettings = ["cpuFlavorIds", "vcpuCount"] as const;
 
 /** Converts an endpoint; `pools` is required for GPU endpoints. */

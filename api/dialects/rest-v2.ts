@@ -21,7 +21,7 @@ import {
 import type { Transport, TransportRequest } from "../transport";
 import { selectPools } from "./gpu-pools";
 import { createRestCalls, sharedOptions, templateNotFound } from "./rest-calls";
-import { endpointBody, endpointPatch, templateBody } from "./rest-v2-bodies";
+import { endpointBody, endpointPatch, hasAny, templateBody } from "./rest-v2-bodies";
 import { createRestV2Catalog } from "./rest-v2-catalog";
 import { endpointFrom } from "./rest-v2-records";
 import { hasSameSettings, markedCopy, markOf } from "./template-mark";
@@ -123,9 +123,8 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     async createEndpoint(settings, options) {
       const info = requestInfo({ method: "POST", url: endpoints.url });
       const container = await containerFor(settings, info, options);
-      const { computeType, gpuTypeIds = [], excludedGpuTypeIds = [] } = settings;
-      const selectedPools =
-        computeType === "CPU" ? undefined : selectPools(await pools(options), gpuTypeIds, excludedGpuTypeIds, info);
+      const usesGpu = settings.computeType !== "CPU";
+      const selectedPools = usesGpu ? selectPools(await pools(options), settings, info) : undefined;
       const request = post(endpoints.url, endpointBody(settings, container, selectedPools), secretValuesOf(container));
       return toEndpointRecord(await send(v2EndpointRecord, request, options), options);
     },
@@ -154,13 +153,9 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
         changesContainer && settings.templateId !== undefined
           ? await containerFor(settings, info, options)
           : ownChanges;
-      const changesGpuTypes = changes.gpuTypeIds !== undefined || changes.excludedGpuTypeIds !== undefined;
+      const changesGpuTypes = hasAny(changes, "gpuTypeIds", "gpuPools", "excludedGpuTypeIds");
       const usesGpu = options?.settings?.computeType !== "CPU";
-      const { gpuTypeIds = [], excludedGpuTypeIds = [] } = settings;
-      const selectedPools =
-        changesGpuTypes && usesGpu
-          ? selectPools(await pools(options), gpuTypeIds, excludedGpuTypeIds, info)
-          : undefined;
+      const selectedPools = changesGpuTypes && usesGpu ? selectPools(await pools(options), settings, info) : undefined;
       const request = patch(url, endpointPatch(changes, settings, container, selectedPools), secretValuesOf(container));
       return endpointFrom(await send(v2EndpointRecord, request, options), undefined);
     },

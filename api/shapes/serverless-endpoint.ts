@@ -131,8 +131,19 @@ export const endpointFields = {
     .register(propertyOptions, { replaceOnChanges: true, dialect: "v2", serviceDefault: "QUEUE" }),
   excludedGpuTypeIds: z
     .array(z.string().min(1))
-    .describe("Excluded GPU types, if gpuTypeIds is empty. REST v2 only.")
+    .describe("Excluded GPU types, of gpuPools or of all pools. Cannot be combined with gpuTypeIds. REST v2 only.")
     .register(propertyOptions, { unordered: true, dialect: "v2", catalog: gpuTypes, ...restartsWorkers }),
+  gpuPools: z
+    .array(z.string().min(1))
+    .describe(
+      'Pools of GPU types, for example "AMPERE_24", instead of gpuTypeIds: all their types except excludedGpuTypeIds. REST v2 only.',
+    )
+    .register(propertyOptions, {
+      unordered: true,
+      dialect: "v2",
+      catalog: { noun: "GPU pool", ids: Object.keys(gpuPools) },
+      ...restartsWorkers,
+    }),
   flashbootType: z
     .enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"])
     .describe("Start of workers from a saved state, with a priority; replaces flashboot. REST v2 only.")
@@ -147,6 +158,7 @@ export const plainEndpointFields = z.object(endpointFields).omit({
   gpuCount: true,
   gpuTypeIds: true,
   excludedGpuTypeIds: true,
+  gpuPools: true,
   cpuFlavorIds: true,
   vcpuCount: true,
   allowedCudaVersions: true,
@@ -178,7 +190,9 @@ export type EndpointCreate = EndpointSettings;
 export type EndpointChanges = Omit<EndpointSettings, "computeType" | "type">;
 
 /** The fields of REST v1. */
-const restFields = z.object(endpointFields).omit({ type: true, excludedGpuTypeIds: true, flashbootType: true });
+const restFields = z
+  .object(endpointFields)
+  .omit({ type: true, excludedGpuTypeIds: true, gpuPools: true, flashbootType: true });
 
 /** Defaults of POST /endpoints (interface: Endpoint). This client also sends them by REST v2, whose defaults differ. */
 export const endpointDefaults = {
@@ -259,6 +273,7 @@ export interface EndpointRecord
   /** True if all GPU types except the excluded types are allowed. Undefined if `gpuTypeIds` is ordered by priority. */
   anyGpuType?: boolean | undefined;
   excludedGpuTypeIds?: string[] | undefined;
+  gpuPools?: string[] | undefined;
   flashbootType?: string | undefined;
   type?: string | undefined;
   /** Address for requests, if it is not the job API. */

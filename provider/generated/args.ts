@@ -250,7 +250,9 @@ export interface ServerlessEndpointArgs {
   workersMax?: pulumi.Input<number>;
   /** Delivery of requests to workers: as jobs of a queue (the default), or directly. REST v2 only. A change replaces the resource. */
   type?: pulumi.Input<"QUEUE" | "LOAD_BALANCER">;
-  /** Excluded GPU types, if gpuTypeIds is empty. REST v2 only. */
+  /** Pools of GPU types, for example "AMPERE_24", instead of gpuTypeIds: all their types except excludedGpuTypeIds. REST v2 only. */
+  gpuPools?: pulumi.Input<pulumi.Input<string>[]>;
+  /** Excluded GPU types, of gpuPools or of all pools. Cannot be combined with gpuTypeIds. REST v2 only. */
   excludedGpuTypeIds?: pulumi.Input<pulumi.Input<string>[]>;
   /** Start of workers from a saved state, with a priority; replaces flashboot. REST v2 only. */
   flashbootType?: pulumi.Input<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT">;
@@ -290,6 +292,7 @@ export interface ServerlessEndpointOutputs {
   readonly workersMin: pulumi.Output<number>;
   readonly workersMax: pulumi.Output<number>;
   readonly type: pulumi.Output<"QUEUE" | "LOAD_BALANCER" | undefined>;
+  readonly gpuPools: pulumi.Output<string[] | undefined>;
   readonly excludedGpuTypeIds: pulumi.Output<string[] | undefined>;
   readonly flashbootType: pulumi.Output<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT" | undefined>;
   readonly verify: pulumi.Output<pulumi.Unwrap<ServerlessEndpointVerifyArgs> | undefined>;

@@ -57,6 +57,7 @@ export const propertyNames = {
     "workersMin",
     "workersMax",
     "type",
+    "gpuPools",
     "excludedGpuTypeIds",
     "flashbootType",
     "verify",

@@ -47,6 +47,7 @@ const v2Bodies: Readonly<Record<string, (value: Value) => object>> = {
   "ServerlessEndpoint env": (env) => ({ env }),
   "ServerlessEndpoint ports": (ports) => ({ ports: String(ports).split(/,\s*/) }),
   "ServerlessEndpoint containerRegistryAuthId": (registry) => ({ registry }),
+  gpuPools: (selected) => ({ gpu: { pools: selected } }),
   excludedGpuTypeIds: (excludedTypes) => ({ gpu: { pools, excludedTypes } }),
   flashbootType: (flashboot) => ({ flashboot }),
 };

@@ -1,3 +1,4 @@
+import { gpuPools } from "serverless-compute-api/catalog";
 import { cpuFlavorOf, defaultCpu, networkVolumeFields } from "serverless-compute-api/shapes";
 import { unknownText } from "../../engine/engine-properties";
 import { isRecord } from "../../engine/values";
@@ -148,8 +149,17 @@ function endpointCost(readInput: InputReader, prices: Prices): Cost | UnknownCos
   return typeof workerPrice === "number" ? { min: min * workerPrice, max: max * workerPrice } : workerPrice;
 }
 
+/** The GPU types of the inputs, or the reason why they are unknown. A pool that the bundled catalog lacks counts as a type. */
+function gpuTypesOf(readInput: InputReader): string[] | string {
+  if ([readInput("gpuPools") ?? []].flat().length === 0) return readTexts(readInput, "gpuTypeIds");
+  const pools = readTexts(readInput, "gpuPools");
+  if (typeof pools === "string") return pools;
+  const excluded = [readInput("excludedGpuTypeIds")].flat();
+  return pools.flatMap((pool) => gpuPools[pool] ?? [pool]).filter((type) => !excluded.includes(type));
+}
+
 function gpuWorkerPrice(readInput: InputReader, { gpus }: Prices): number | UnknownCost | string {
-  const [count, types] = [readNumber(readInput, "gpuCount"), readTexts(readInput, "gpuTypeIds")];
+  const [count, types] = [readNumber(readInput, "gpuCount"), gpuTypesOf(readInput)];
   if (typeof count === "string") return count;
   if (typeof types === "string") return types;
   const unpriced = types.filter((type) => gpus[type] === undefined);

@@ -44,7 +44,7 @@ const alternatives = [
   ["templateId", "imageName"],
   ["networkVolumeId", "networkVolumeIds"],
   ["flashboot", "flashbootType"],
-  ["gpuTypeIds", "excludedGpuTypeIds"],
+  ["gpuTypeIds", "gpuPools", "excludedGpuTypeIds"],
   ["dockerArgs", "dockerEntrypoint", "dockerStartCmd"],
 ];
 

@@ -76,11 +76,7 @@ async function applyUpdate(
   const { dialect, jobs, management } = context.clients;
   // The compute type never changes in place.
   const { reset, allSettings } = settingsAfter(news, kept, dialect);
-  const {
-    computeType: _c,
-    type: _t,
-    ...settings
-  } = { ...allSettings, excludedGpuTypeIds: allSettings.excludedGpuTypeIds ?? [] };
+  const { computeType: _c, type: _t, ...settings } = { gpuPools: [], excludedGpuTypeIds: [], ...allSettings };
   const changesContainer = containerKeys.some(changed);
   const replacesContainer = news.templateId === undefined && changed("templateId");
   const hasChanges = changedSettingNames(changed).length > 0;

@@ -88,7 +88,7 @@ export function validate(inputs: Properties, dialect: Dialect): Failure[] {
   const [unsupportedPaths, requiredType] =
     computeType === "GPU"
       ? [["cpuFlavorIds", "vcpuCount"], "CPU"]
-      : [["gpuTypeIds", "excludedGpuTypeIds", "allowedCudaVersions", "minCudaVersion"], "GPU"];
+      : [["gpuTypeIds", "gpuPools", "excludedGpuTypeIds", "allowedCudaVersions", "minCudaVersion"], "GPU"];
   if (computeType === "GPU" || computeType === "CPU")
     for (const path of unsupportedPaths.filter(isInputSet))
       addFailure(path, `requires computeType ${requiredType} with REST v2`);

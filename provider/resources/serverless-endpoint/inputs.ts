@@ -79,6 +79,7 @@ export const serverlessEndpointInputs = z
       )
       .default(endpointDefaults.scalerValue),
     type: endpointFields.type.optional(),
+    gpuPools: endpointFields.gpuPools.optional(),
     excludedGpuTypeIds: endpointFields.excludedGpuTypeIds.optional(),
     flashbootType: endpointFields.flashbootType.optional(),
     verify: verify
@@ -144,6 +145,10 @@ export const serverlessEndpointInputs = z
       ({ gpuTypeIds, excludedGpuTypeIds }) => gpuTypeIds.length === 0 || !excludedGpuTypeIds?.length,
       { path: "excludedGpuTypeIds", error: "cannot be combined with gpuTypeIds" },
     ),
+    rule(["gpuTypeIds", "gpuPools"], ({ gpuTypeIds, gpuPools }) => gpuTypeIds.length === 0 || !gpuPools?.length, {
+      path: "gpuPools",
+      error: "cannot be combined with gpuTypeIds",
+    }),
   );
 
 /** Names of the inputs that determine the container. */

@@ -41,6 +41,7 @@ const quotaOf = createSharedRead("quota of workers", (management, options) => ma
 const placement = [
   "computeType",
   "gpuTypeIds",
+  "gpuPools",
   "excludedGpuTypeIds",
   "dataCenterIds",
   "networkVolumeId",
@@ -71,7 +72,7 @@ function dataCentersOf(
 /** Returns a failure if none of the endpoint's GPU types is in stock in the data centres of its workers. */
 async function stockFailures(olds: Properties, news: Properties, context: PreflightContext): Promise<Failure[]> {
   const changes = placement.some((key) => !isDeepStrictEqual(olds[key], news[key]));
-  const isKnown = ![news["gpuTypeIds"], news["excludedGpuTypeIds"]].some(hasUnknown);
+  const isKnown = ![news["gpuTypeIds"], news["gpuPools"], news["excludedGpuTypeIds"]].some(hasUnknown);
   if (news["computeType"] !== "GPU" || !changes || !isKnown) return [];
   const stock = await stockOf(context);
   if (!stock) return [];
@@ -79,14 +80,23 @@ async function stockFailures(olds: Properties, news: Properties, context: Prefli
   const hasStock = ({ dataCenterIds }: GpuStockRecord): boolean =>
     dataCenterIds === undefined || dataCenterIds.some((id) => dataCenters?.ids.includes(id) ?? true);
   const types = textsIn(news["gpuTypeIds"]);
+  const pools = textsIn(news["gpuPools"]);
   const excluded = textsIn(news["excludedGpuTypeIds"]);
+  const isCandidate = ({ id, pool = "" }: GpuStockRecord): boolean =>
+    !excluded.includes(id) && (pools.length === 0 || pools.includes(pool));
   const outOfStock = new Set(stock.flatMap((type) => (hasStock(type) ? [] : type.id)));
-  const candidates = types.length > 0 ? types : stock.map(({ id }) => id).filter((id) => !excluded.includes(id));
+  const candidates = types.length > 0 ? types : stock.filter(isCandidate).map(({ id }) => id);
   // The stock of an unlisted type is unknown.
   if (candidates.length === 0 || !candidates.every((id) => outOfStock.has(id))) return [];
-  const subject = types.length > 0 ? joinWords(types) : "no GPU type";
+  const subject =
+    types.length > 0 ? joinWords(types) : pools.length > 0 ? `no type of ${joinWords(pools)}` : "no GPU type";
   const verb = types.length === 0 ? "has" : types.length === 1 ? "has no" : "have no";
-  return [{ path: "gpuTypeIds", reason: `${subject} ${verb} stock in ${dataCenters?.text ?? "any data centre"}` }];
+  return [
+    {
+      path: pools.length > 0 ? "gpuPools" : "gpuTypeIds",
+      reason: `${subject} ${verb} stock in ${dataCenters?.text ?? "any data centre"}`,
+    },
+  ];
 }
 
 /** Workers that the deployment adds to the account, by URN of the endpoint. */

@@ -15,21 +15,24 @@ const listIn = (desired: Properties, key: string): Value[] => {
 
 /**
  * Returns the GPU types of an endpoint. REST v2 stores pools, which have no order, so the program's list is kept if the pools contain
- * exactly its types. A program without types accepts the types that the service selects.
+ * exactly its types. A program without types and pools accepts those that the service selects.
  */
 function gpuTypesOf(
   record: EndpointRecord,
   desired: Properties,
 ): Pick<ObservedObject<Inputs, Outputs>["inputs"], GpuTypes> {
-  const { gpuTypeIds, anyGpuType, excludedGpuTypeIds = [] } = record;
+  const { gpuTypeIds, anyGpuType, excludedGpuTypeIds = [], gpuPools } = record;
   if (anyGpuType === undefined) return { gpuTypeIds };
+  if (listIn(desired, "gpuPools").length > 0) return { gpuTypeIds: [], gpuPools, excludedGpuTypeIds };
   const types = listIn(desired, "gpuTypeIds");
+  const isImport = Object.keys(desired).length === 0;
+  const pools = { gpuPools: isImport || desired["gpuTypeIds"] !== undefined ? undefined : gpuPools };
   if (types.length === 0 && (anyGpuType || desired["gpuTypeIds"] !== undefined))
-    return { gpuTypeIds: [], excludedGpuTypeIds };
+    return { gpuTypeIds: [], excludedGpuTypeIds, ...pools };
   const hasSameTypes = types.length === gpuTypeIds.length && gpuTypeIds.every((type) => types.includes(type));
-  return { gpuTypeIds: hasSameTypes ? types : gpuTypeIds, excludedGpuTypeIds: [] };
+  return { gpuTypeIds: hasSameTypes ? types : gpuTypeIds, excludedGpuTypeIds: [], ...pools };
 }
-type GpuTypes = "gpuTypeIds" | "excludedGpuTypeIds";
+type GpuTypes = "gpuTypeIds" | "gpuPools" | "excludedGpuTypeIds";
 
 /** Returns the volumes of an endpoint. The service may report a volume in both properties or only in the list, however it was set. */
 function volumesOf(
@@ -88,6 +91,7 @@ export function observe(
     flashboot: _f,
     flashbootType: _t,
     excludedGpuTypeIds: _e,
+    gpuPools: _p,
     networkVolumeId: _i,
     networkVolumeIds: _n,
     templateId: _id,

@@ -1,5 +1,5 @@
 import type { Dialect } from "serverless-compute-api";
-import { gpuTypes } from "serverless-compute-api/catalog";
+import { gpuPools, gpuTypes } from "serverless-compute-api/catalog";
 import { type Fields, plainEndpointFields, templateFields } from "serverless-compute-api/shapes";
 import type { Properties, Value } from "../../../provider/engine/values";
 import { instanceId } from "../../../service/resources/catalog";
@@ -104,6 +104,8 @@ const pooledTypes = gpuTypes.flatMap(({ id, pool }) => (pool === undefined ? [] 
 const anyType = dialect === "v1" ? [] : pooledTypes;
 const allExcept = (excluded: Value): Value =>
   pooledTypes.filter((type) => !(Array.isArray(excluded) && excluded.includes(type)));
+const typesOfPools = (pools: Value): Value =>
+  Array.isArray(pools) ? pools.flatMap((pool) => [...(gpuPools[String(pool)] ?? [])]) : [];
 const queueType = (type: Value): Value => (type === "QUEUE" ? "QB" : "LB");
 /** REST v2 cannot change stored credentials. */
 const credentials: Partial<InputCase> =
@@ -224,6 +226,11 @@ export async function inputTable(
             equivalent: ["QUEUE"],
             relatedInputs: { scalerType: "REQUEST_COUNT" },
           },
+        ]),
+        ...onlyIn("v2", [
+          "gpuPools",
+          [["AMPERE_24"], ["ADA_24", "AMPERE_24"]],
+          { absentValue: anyType, inResponse: { name: "gpuTypeIds", convert: typesOfPools } },
         ]),
         ...onlyIn("v2", [
           "excludedGpuTypeIds",

@@ -117,6 +117,7 @@ export const rows: Row[] = [
             pools: toList(types).map((type) => ({ "NVIDIA L4": "ADA_24", "NVIDIA A40": "AMPERE_48" })[String(type)]),
           }),
       },
+      gpuPools: { values: [["ADA_24", "AMPERE_48"], ["AMPERE_80"]], v2: (pools) => gpu({ pools }) },
       excludedGpuTypeIds: {
         values: [[], ["NVIDIA A40"]],
         v2: (excludedTypes) => gpu({ pools: ["ADA_24", "AMPERE_48", "AMPERE_80"], excludedTypes }),

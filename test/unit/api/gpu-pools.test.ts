@@ -10,7 +10,8 @@ const pools = poolsOf([
   { id: "H100", pool: "HOPPER_80" },
 ]);
 const request = { method: "POST", url: "http://127.0.0.1/v2/serverless" };
-const choose = (types: string[], excluded: string[] = []) => selectPools(pools, types, excluded, request);
+const choose = (gpuTypeIds: string[], excludedGpuTypeIds: string[] = [], gpuPools: string[] = []) =>
+  selectPools(pools, { gpuTypeIds, excludedGpuTypeIds, gpuPools }, request);
 
 describe("the pools of requested types", () => {
   test("follow the order of the types, and exclude their other types", () => {
@@ -23,6 +24,19 @@ describe("the pools of requested types", () => {
       pools: ["AMPERE_48", "AMPERE_24", "HOPPER_80"],
       excludedTypes: ["L4"],
     });
+  });
+
+  test("are the requested pools, each once, minus the excluded types", () => {
+    expect(choose([], ["L4"], ["HOPPER_80", "AMPERE_24", "HOPPER_80"])).toEqual({
+      pools: ["HOPPER_80", "AMPERE_24"],
+      excludedTypes: ["L4"],
+    });
+  });
+
+  test("are an error for an unknown pool, which lists the pools", async () => {
+    const error = await apiErrorOf(Promise.resolve().then(() => choose([], [], ["AMPERE_24", "L4"])));
+    expect(error).toMatchObject({ category: "invalid" });
+    expect(error.message).toBe('gpuPools: the service has no "L4"; its pools are AMPERE_48, AMPERE_24, HOPPER_80');
   });
 
   test.each([
@@ -67,5 +81,10 @@ test.each([
   ["no pools", { pools: [], excludedTypes: [] }, [], true],
   ["an unknown pool", { pools: ["BLACKWELL_96"], excludedTypes: [] }, ["BLACKWELL_96"], false],
 ])("%s contain their types, minus the excluded ones", (_pools, choice, gpuTypeIds, anyGpuType) => {
-  expect(gpuTypesIn(pools, choice)).toEqual({ gpuTypeIds, anyGpuType, excludedGpuTypeIds: choice.excludedTypes });
+  expect(gpuTypesIn(pools, choice)).toEqual({
+    gpuTypeIds,
+    anyGpuType,
+    excludedGpuTypeIds: choice.excludedTypes,
+    gpuPools: choice.pools,
+  });
 });

@@ -72,7 +72,7 @@ test.each<[string, fields: object, record: object]>([
 });
 
 test("a response without container and compute settings does not report their properties", () => {
-  const gpu = ["gpuTypeIds", "excludedGpuTypeIds", "gpuCount", "allowedCudaVersions", "minCudaVersion"];
+  const gpu = ["gpuTypeIds", "gpuPools", "excludedGpuTypeIds", "gpuCount", "allowedCudaVersions", "minCudaVersion"];
   const { container, unknownKeys } = convert({});
   expect(container).toBeUndefined();
   expect(unknownKeys).toEqual([...gpu, "cpuFlavorIds", "vcpuCount", "templateId"]);

@@ -201,6 +201,7 @@ describe("a change of an endpoint", () => {
       {},
       { pools: ["AMPERE_24"], excludedTypes: ["NVIDIA L4"] },
     ],
+    ["the pools", { gpuPools: ["AMPERE_24"] }, {}, { pools: ["AMPERE_24"], excludedTypes: [] }],
     ["the GPU types of a CPU endpoint", { gpuTypeIds: ["NVIDIA L4"] }, { computeType: "CPU" }, undefined],
     ["the name", { name: "talk" }, { gpuTypeIds: ["NVIDIA L4"] }, undefined],
   ])("of %s sends pools only for new GPU types", async (_what, changes, settings, gpu) => {

@@ -100,6 +100,16 @@ describe("estimate with a file of prices", () => {
     expect(await command([...args, "11.13"], knownPreview)).toMatchObject({ code: 3 });
   });
 
+  test("the cost of a pool is that of its most expensive type that is not excluded", async () => {
+    const pool = { gpuPools: ["AMPERE_24"], excludedGpuTypeIds: ["NVIDIA RTX A5000", "NVIDIA GeForce RTX 3090"] };
+    const preview = changedPreview((inputs, name) => {
+      if (name === "any") Object.assign(inputs, pool);
+    });
+    const args = ["estimate", "--prices", await fileWith(prices), "--max-hourly"];
+    expect(await command([...args, "11.14"], preview)).toMatchObject({ code: 0, err: "" });
+    expect(await command([...args, "11.13"], preview)).toMatchObject({ code: 3 });
+  });
+
   test("names the reason of each unknown cost", async () => {
     const later = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
     const preview = changedPreview((inputs, name) => {

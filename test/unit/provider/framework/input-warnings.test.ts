@@ -9,6 +9,7 @@ const { NetworkVolume, ServerlessEndpoint, Template } = kinds;
 test("ids outside the catalog cause a warning with the nearest known id", () => {
   const news = {
     gpuTypeIds: ["NVIDIA L44", "NVIDIA L4"],
+    gpuPools: ["AMPERE24", "AMPERE_48"],
     excludedGpuTypeIds: ["NVIDIA A400"],
     cpuFlavorIds: ["cpu3x"],
     dataCenterIds: ["EU-RO1", "moon"],
@@ -18,6 +19,7 @@ test("ids outside the catalog cause a warning with the nearest known id", () => 
     'cpuFlavorIds: unknown CPU flavour "cpu3x"; did you mean "cpu3c"?',
     'dataCenterIds: unknown data centre "EU-RO1"; did you mean "EU-RO-1"?',
     'dataCenterIds: unknown data centre "moon"; check that the service has it',
+    'gpuPools: unknown GPU pool "AMPERE24"; did you mean "AMPERE_24"?',
     'excludedGpuTypeIds: unknown GPU type "NVIDIA A400"; did you mean "NVIDIA A40"?',
   ]);
   expect(NetworkVolume.inputWarnings({}, { dataCenterId: "EU-RO1" }, [])).toEqual([

@@ -126,6 +126,16 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     ],
     [
       "ServerlessEndpoint",
+      "gpuPools: cannot be combined with gpuTypeIds",
+      { gpuTypeIds: ["NVIDIA L4"], gpuPools: ["AMPERE_24"] },
+    ],
+    [
+      "ServerlessEndpoint",
+      "gpuPools: requires computeType GPU with REST v2",
+      { computeType: "CPU", gpuPools: ["AMPERE_24"] },
+    ],
+    [
+      "ServerlessEndpoint",
       'excludedGpuTypeIds: contains "NVIDIA L4" twice; remove one of them',
       { excludedGpuTypeIds: ["NVIDIA L4", "NVIDIA L4"] },
     ],
@@ -187,6 +197,7 @@ test.each<["v1" | "v2", keyof typeof kinds, Properties, Properties]>([
   ["v2", "ServerlessEndpoint", { templateId: "t" }, { type: "QUEUE" }],
   ["v2", "ServerlessEndpoint", { templateId: "t" }, { flashbootType: "OFF" }],
   ["v2", "ServerlessEndpoint", { templateId: "t" }, { excludedGpuTypeIds: ["NVIDIA L4"] }],
+  ["v2", "ServerlessEndpoint", { templateId: "t" }, { gpuPools: ["AMPERE_24"] }],
   ["v2", "ServerlessEndpoint", { templateId: "t", computeType: "CPU" }, { cpuFlavorIds: ["cpu3c-4"] }],
 ])("only REST %s accepts a %s %j with %j", (dialect, kind, base, property) => {
   const news = { ...base, ...property };

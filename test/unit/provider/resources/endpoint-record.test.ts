@@ -76,6 +76,12 @@ describe("the GPU types of a record", () => {
       { gpuTypeIds: [], excludedGpuTypeIds: [] },
     ],
     [
+      "are the pools if the program has pools",
+      { gpuTypeIds: [l4], anyGpuType: false, gpuPools: ["ADA_24"], excludedGpuTypeIds: [a40] },
+      { gpuPools: ["AMPERE_24"] },
+      { gpuTypeIds: [], gpuPools: ["ADA_24"], excludedGpuTypeIds: [a40] },
+    ],
+    [
       "are those of the pools in an import",
       { gpuTypeIds: [l4], anyGpuType: false },
       {},
