@@ -48,8 +48,6 @@ export interface Context {
   onDeadline?: (() => void) | undefined;
   /** Reports whether the service has an object of the state that a read or a delete looked for. */
   reportFound?: ((exists: boolean) => void) | undefined;
-  /** True if the name of the object to create was generated, so that no other object has it. */
-  hasUniqueName?: boolean | undefined;
   /** Ids of objects that this deployment found in the state or adopted; creates adopt none of them. */
   ownedIds: Map<string, "state" | "adopted">;
   /** Secrets that no message may show. */
@@ -110,7 +108,7 @@ export interface ResourceOperations {
     | ((paths: readonly Path[], outputs: Properties, known: readonly Properties[]) => Path[])
     | undefined;
   /**
-   * Checks new inputs and fills in defaults; skips unknown values. `olds` is empty for a new resource. A resource
+   * Checks new inputs, fills in defaults and records them; skips unknown values. `olds` is empty for a new resource. A resource
    * whose program sets no name keeps the one in state; a new one gets the default name.
    * No failure shows values that are secret by their shape or at one of the paths `secrets`. Without a dialect, inputs of
    * all dialects are accepted.
@@ -121,7 +119,7 @@ export interface ResourceOperations {
     naming: Naming,
     secrets?: readonly Path[],
     dialect?: Dialect,
-  ): { inputs: Properties; failures: Failure[]; nameSource: NameSource };
+  ): { inputs: Properties; failures: Failure[] };
   /** Warnings about new inputs that are valid but likely to be mistakes, except values that `olds` already has. */
   inputWarnings(olds: Properties, news: Properties, secrets: readonly Path[]): string[];
   /**

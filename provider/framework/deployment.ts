@@ -2,7 +2,7 @@ import type { Clients } from "serverless-compute-api";
 import type { Properties } from "../engine/values";
 import type { OperationSettings } from "../settings/setting-names";
 import type { ConfigLookup } from "../settings/settings";
-import type { Context, NameSource } from "./contract";
+import type { Context } from "./contract";
 
 /** State of one deployment. The next deployment of the process begins with a new one. */
 export interface Deployment {
@@ -15,8 +15,6 @@ export interface Deployment {
   readonly ownedIds: Context["ownedIds"];
   /** URNs of resources that were checked but not compared yet. A diff without a check belongs to a refresh. */
   readonly checkedUrns: Set<string>;
-  /** Sources of the names of checked resources, by URN. */
-  readonly nameSources: Map<string, NameSource>;
   /** Lookups of objects in the state. */
   readonly lookupCounts: { found: number; missing: number };
   /** Warnings that are logged once. */
@@ -29,7 +27,6 @@ export const createDeployment = (config: ConfigLookup): Deployment => ({
   objects: new Map(),
   ownedIds: new Map(),
   checkedUrns: new Set(),
-  nameSources: new Map(),
   lookupCounts: { found: 0, missing: 0 },
   warned: new Set(),
 });

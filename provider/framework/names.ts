@@ -1,5 +1,5 @@
 import { limits } from "serverless-compute-api/shapes";
-import { type Properties, stringAt } from "../engine/values";
+import { type Properties, stringAt, type Value } from "../engine/values";
 import type { NameSource, Naming } from "./contract";
 
 /** Hexadecimal digits of a random suffix, as in other Pulumi providers. */
@@ -21,21 +21,22 @@ export const hasSuffix = (name: string, baseName: string): boolean =>
 export const generatedNameCannotAdopt =
   "is true; requires an explicit name, because no existing object has a generated name";
 
-/** Determines the source of the name. Appends a random suffix to the program's name in `inputs` if the kind requires one. */
+/**
+ * Determines the source of the name in inputs; `programName` is the one that the program sets. Appends a random suffix to a name of the
+ * program if the kind requires one.
+ */
 export function resolveName(
-  inputs: Properties,
+  name: Value | undefined,
+  programName: Value | undefined,
   olds: Properties,
-  news: Properties,
-  { defaultName, seed }: Naming,
+  naming: Naming | undefined,
   appendsSuffix: boolean,
-): NameSource {
-  const programName = news["name"] ?? undefined;
-  if (inputs["name"] === undefined) return "program";
-  if (programName === undefined) return defaultName?.isUnique ? "random" : "autonaming";
-  if (!appendsSuffix || typeof programName !== "string") return "program";
+): { name: Value | undefined; source: NameSource } {
+  if (name === undefined) return { name, source: "program" };
+  if (programName === undefined) return { name, source: naming?.defaultName?.isUnique ? "random" : "autonaming" };
+  if (!naming || !appendsSuffix || typeof programName !== "string") return { name, source: "program" };
   const oldName = stringAt(olds, "name");
   // With the option ignoreChanges, the engine copies the name in the state, which has a suffix.
   const keepsName = oldName !== undefined && (oldName === programName || hasSuffix(oldName, programName));
-  inputs["name"] = keepsName ? oldName : withSuffix(programName, seed);
-  return "random";
+  return { name: keepsName ? oldName : withSuffix(programName, naming.seed), source: "random" };
 }

@@ -8,7 +8,7 @@ import { createListCache, type ObjectReader } from "./list-cache";
 import type { Listing } from "./listing";
 import { completeObject, observeObject } from "./observation";
 import { defineResource, type Resource } from "./operations";
-import { keptValues, programInputs, recordedDefaults, withOmitted, withoutOmitted } from "./properties/defaults";
+import { withoutOmitted } from "./properties/defaults";
 import { readResultOf } from "./read-result";
 
 /** An object of the account with the inputs of an import. */
@@ -64,13 +64,6 @@ export function defineObject<Inputs extends NamedInputs, Outputs extends object,
       if (!found) return undefined;
       const description = describeAdoption(found.adoption, shape, context);
       return `adoptExisting: the existing ${kind} ${found.object.id} is adopted ${description}`;
-    },
-    /** Also records which properties the program omits, with the values of the state; the service may have other values for these. */
-    check(olds, news, ...rest) {
-      const program = programInputs(olds, news);
-      const result = resource.check(olds, program, ...rest);
-      const inputs = { ...result.inputs, ...recordedDefaults(shape, program) };
-      return { ...result, inputs: withOmitted(inputs, keptValues(shape, olds, inputs)) };
     },
     reader,
     async listImports(context) {

@@ -7,9 +7,9 @@ import type { Plan, PlannedChange, ResourceDefinition, ResourceSchemas } from ".
 import { helpOf, ResourceInitError, UserError } from "./errors";
 import { invalidateLists } from "./list-cache";
 import { type ErrorContext, toUserError } from "./messages";
-import { generatedNameCannotAdopt, resolveName } from "./names";
+import { generatedNameCannotAdopt } from "./names";
 import { checkInputs, unsupportedInputs } from "./properties/check";
-import { defaultsOf, keptValues, withOmitted, withoutOmitted } from "./properties/defaults";
+import { defaultsOf, keptValues, nameSourceOf, withOmitted, withoutOmitted } from "./properties/defaults";
 import { diffProperties } from "./properties/diff";
 import { inputWarnings } from "./properties/input-warnings";
 import { previewOutputs } from "./properties/preview-outputs";
@@ -43,18 +43,20 @@ export function defineResource<Inputs extends object, Outputs extends object>(
     outputs,
     options: optionsOfShapes(shape, outputs),
     check: (olds, news, naming, secrets, dialect) => {
-      const { inputs, failures } = checkInputs(shape, olds, news, naming.defaultName?.name, secrets);
-      const { suffixesName = false } = plan({ changes: [], olds, news: inputs, dialect, keepsName: false });
-      const nameSource = resolveName(inputs, olds, news, naming, suffixesName);
-      if (inputs["adoptExisting"] === true && nameSource === "random" && olds["name"] === undefined)
+      const suffixesName = (inputs: Properties): boolean =>
+        plan({ changes: [], olds, news: inputs, dialect, keepsName: false }).suffixesName === true;
+      const { inputs, failures } = checkInputs(shape, olds, news, naming, secrets, suffixesName);
+      if (inputs["adoptExisting"] === true && nameSourceOf(inputs) === "random" && olds["name"] === undefined)
         failures.push({ path: "adoptExisting", reason: generatedNameCannotAdopt });
-      if (dialect === undefined) return { inputs, failures, nameSource };
+      // The service may have other values for the properties that the program omits.
+      const result = { inputs: withOmitted(inputs, keptValues(shape, olds, inputs)), failures };
+      if (dialect === undefined) return result;
       // A value that is invalid in every dialect has one message.
       const dialectFailures = [
         ...unsupportedInputs(shape, inputs, dialect),
         ...(definition.validate?.(inputs, dialect, olds) ?? []),
       ].filter(({ path }) => !failures.some((failure) => failure.path === path));
-      return { inputs, failures: [...failures, ...dialectFailures], nameSource };
+      return { ...result, failures: [...failures, ...dialectFailures] };
     },
     inputWarnings: (olds, news, secrets) => inputWarnings(shape, olds, news, secrets),
     diff,

@@ -1,11 +1,12 @@
 import { createRedaction } from "serverless-compute-api/redaction";
 import { messageOf } from "../engine/error-text";
 import { type Path, type PropertyMap, Unknown } from "../engine/values";
-import type { Change, Context, NameSource, Naming, ResourceOperations, Secrets } from "./contract";
+import type { Change, Context, Naming, ResourceOperations, Secrets } from "./contract";
 import { helpOf, ResourceInitError, UserError } from "./errors";
 import { withHelp } from "./help";
 import { findingsOf, recordObject } from "./preflight";
 import type { ProviderProcess } from "./process";
+import { nameSourceOf } from "./properties/defaults";
 import {
   hasPlaintextSecrets,
   isSecretAt,
@@ -52,7 +53,6 @@ export type Pipeline = ReturnType<typeof createPipeline>;
  */
 export function createPipeline(operations: ResourceOperations, providerProcess: ProviderProcess) {
   const { kind, options } = operations;
-  const nameSourceOf = (urn: string): NameSource | undefined => providerProcess.deployment().nameSources.get(urn);
 
   const shapeSecretPaths = secretPathsOfShape(operations);
   const secretsOf = (sets: readonly PropertyMap[]): Secrets =>
@@ -114,7 +114,6 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         ownedIds: providerProcess.deployment().ownedIds,
         secrets,
         timeout,
-        hasUniqueName: nameSourceOf(urn) === "random",
         progress: createLogger("progress"),
         warn: createLogger("warning"),
         reportFound: providerProcess.reportFound,
@@ -148,7 +147,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
     async check({ urn }: ResourceCall, olds: PropertyMap, news: PropertyMap, naming: Naming) {
       const secrets = secretsOf([olds, news]);
       const redact = createRedaction(secrets.values);
-      const { inputs, failures, nameSource } = operations.check(
+      const { inputs, failures } = operations.check(
         olds.properties,
         news.properties,
         naming,
@@ -158,7 +157,6 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       if (urn !== "") {
         providerProcess.warnBeforeCheck(Object.keys(olds.properties).length === 0);
         providerProcess.deployment().checkedUrns.add(urn);
-        providerProcess.deployment().nameSources.set(urn, nameSource);
         for (const warning of operations.inputWarnings(olds.properties, inputs, secrets.paths))
           void providerProcess.log.warning(urn, redact(warning));
       }
@@ -205,7 +203,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
           replace: difference.replace || forcesReplacement(difference.path),
         }));
         const keepsName =
-          nameSourceOf(urn) === "program" &&
+          nameSourceOf(news.properties) === "program" &&
           Object.entries(options).some(([key, { unique }]) => unique && olds.properties[key] === news.properties[key]);
         // A refresh changes nothing at the service.
         if (!isRefresh)
@@ -231,14 +229,9 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
      * Known outputs of a create (no id, no olds) or an update. A generated name is provisional, because the update generates
      * another one.
      */
-    previewOutputs(
-      { urn }: ResourceCall,
-      id: string | undefined,
-      olds: PropertyMap | undefined,
-      news: PropertyMap,
-    ): PropertyMap {
+    previewOutputs(id: string | undefined, olds: PropertyMap | undefined, news: PropertyMap): PropertyMap {
       const previewContext = { id, serverlessUrl: providerProcess.serverlessUrl() };
-      const isProvisional = olds === undefined && (nameSourceOf(urn) ?? "program") !== "program";
+      const isProvisional = olds === undefined && nameSourceOf(news.properties) !== "program";
       const inputs = isProvisional ? { ...news.properties, name: Unknown.value } : news.properties;
       return outputsOf(operations.previewOutputs(olds?.properties, inputs, previewContext), news);
     },

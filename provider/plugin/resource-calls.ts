@@ -49,7 +49,7 @@ export function resourceCalls(providerProcess: ProviderProcess, table: Readonly<
       const { changes, hasPlaintextSecrets, ...rest } = await pipeline.diff({ urn }, id, olds, news);
       const oldOutputs = olds.properties;
       // Without changes, the engine does not use `stables`.
-      const outputs = changes.length > 0 ? pipeline.previewOutputs({ urn }, id, olds, news).properties : oldOutputs;
+      const outputs = changes.length > 0 ? pipeline.previewOutputs(id, olds, news).properties : oldOutputs;
       return {
         ...rest,
         changes: changes.length > 0 || hasPlaintextSecrets ? diffChanges.some : diffChanges.none,
@@ -64,7 +64,7 @@ export function resourceCalls(providerProcess: ProviderProcess, table: Readonly<
     create: async (request: Request<typeof createRequest>): Promise<Response<typeof createResponse>> => {
       const { properties: news, preview } = request;
       const pipeline = pipelineFor(request);
-      if (preview) return { properties: pipeline.previewOutputs(request, undefined, undefined, news) };
+      if (preview) return { properties: pipeline.previewOutputs(undefined, undefined, news) };
       const { id, outputs } = await pipeline.create(callOf(request), news);
       return { id, properties: outputs };
     },
@@ -72,7 +72,7 @@ export function resourceCalls(providerProcess: ProviderProcess, table: Readonly<
     update: async (request: Request<typeof updateRequest>): Promise<Response<typeof updateResponse>> => {
       const { id, olds, news, preview } = request;
       const pipeline = pipelineFor(request);
-      if (preview) return { properties: pipeline.previewOutputs(request, id, olds, news) };
+      if (preview) return { properties: pipeline.previewOutputs(id, olds, news) };
       return { properties: await pipeline.update(callOf(request), id, olds, news) };
     },
 

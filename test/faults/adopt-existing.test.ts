@@ -4,7 +4,7 @@ import type { Secrets } from "../../provider/framework/contract";
 import { kinds } from "../../provider/resources";
 import { secretValueUpdate } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
-import { naming } from "../support/naming";
+import { naming, uniqueNaming } from "../support/naming";
 import { stringAt } from "../support/raw-http";
 import { freshName, objectCases } from "./support/kinds";
 
@@ -133,7 +133,8 @@ describe("an adopted object", () => {
 
 test("adoptExisting requires a complete name in the program", () => {
   const failuresOf = (news: Properties) =>
-    kinds.Template.check({}, { imageName: "a:1", adoptExisting: true, ...news }, naming("t-dev-3fa9c1b")).failures;
+    kinds.Template.check({}, { imageName: "a:1", adoptExisting: true, ...news }, uniqueNaming("t-dev-3fa9c1b"))
+      .failures;
   const failure = {
     path: "adoptExisting",
     reason: "is true; requires an explicit name, because no existing object has a generated name",

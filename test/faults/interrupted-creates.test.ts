@@ -15,9 +15,9 @@ describe.each(await objectCases(bench))(
     const lifecycle = kinds[kind];
 
     /** Kills the process after the service created the object and before the response arrives; returns the object's id. */
-    async function createWithLostResponse(inputs: Properties, hasUniqueName: boolean): Promise<string> {
+    async function createWithLostResponse(inputs: Properties): Promise<string> {
       bench.proxy.inject(create, { kind: "clientGone", applied: true });
-      await lifecycle.create(inputs, bench.context({ hasUniqueName })).catch(() => undefined);
+      await lifecycle.create(inputs, bench.context()).catch(() => undefined);
       bench.proxy.clear();
       const [id = "", ...others] = await idsOf(stringAt(inputs, "name") ?? "");
       expect([id.length > 0, others]).toEqual([true, []]);
@@ -27,10 +27,10 @@ describe.each(await objectCases(bench))(
     test("is left untouched by the next create, which generates another name and sends one request", async () => {
       const generated = (): Properties =>
         lifecycle.check({}, news, autoNaming(`urn:pulumi:dev::shop::serverless-compute:index:${kind}::left`)).inputs;
-      const id = await createWithLostResponse(generated(), true);
+      const id = await createWithLostResponse(generated());
       bench.drainRequests();
       const inputs = generated();
-      const context = bench.context({ hasUniqueName: true });
+      const context = bench.context();
       const second = await lifecycle.create(inputs, context);
       expect(second.id).not.toBe(id);
       expect(context.warnings).toEqual([]);
@@ -44,7 +44,7 @@ describe.each(await objectCases(bench))(
     test("is left untouched by the next create under the same program-set name, unless adoptExisting is set", async () => {
       const name = `set-${kind}`;
       const inputs = lifecycle.check({}, { ...news, name }, naming()).inputs;
-      const id = await createWithLostResponse(inputs, false);
+      const id = await createWithLostResponse(inputs);
       const second = lifecycle.create(inputs, bench.context());
       if (unique) await expect(second).rejects.toThrow("the name is already taken");
       else {

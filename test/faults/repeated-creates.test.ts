@@ -15,77 +15,79 @@ function withEmptyIds(response: unknown): unknown {
   );
 }
 
-describe.each(cases)("a create of a $kind", ({ kind, create, collection, unique, inputsOf, idsOf }) => {
-  const lifecycle = kinds[kind];
+describe.each(cases)(
+  "a create of a $kind",
+  ({ kind, create, collection, unique, inputsOf, generatedInputsOf, idsOf }) => {
+    const lifecycle = kinds[kind];
 
-  test("returns the id of its object if a gateway repeats the request and the response is lost", async () => {
-    const name = freshName();
-    bench.proxy.inject(create, { kind: "repeatRequest", drop: true });
-    const { id } = await lifecycle.create(inputsOf(name), bench.context({ hasUniqueName: true }));
-    expect(bench.proxy.pendingFaults()).toBe(0);
-    // The service accepts the repeated request only if names are not unique; the second object is deleted.
-    expect(await idsOf(name)).toEqual([id]);
-  });
-
-  test("reports an object that cannot be deleted after a repeated request", async () => {
-    const name = freshName();
-    bench.proxy.inject(create, { kind: "repeatRequest", drop: true });
-    bench.proxy.inject({ method: "DELETE" }, { kind: "status", status: 500 }, 20);
-    const outcome = await lifecycle
-      .create(inputsOf(name), bench.context({ hasUniqueName: true }))
-      .catch((error: unknown) => error);
-    bench.proxy.clear();
-    const ids = await idsOf(name);
-    if (unique) return expect([outcome, ids]).toEqual([expect.objectContaining({ id: ids[0] }), [expect.any(String)]]);
-    if (!(outcome instanceof ResourceInitError)) throw outcome;
-    expect([outcome.id, outcome.outputs["duplicates"]].flat().sort()).toEqual(ids.sort());
-  });
-
-  test("under a name of the program lists both objects if a gateway repeats the request and the response is lost", async () => {
-    const name = freshName();
-    bench.proxy.inject(create, { kind: "repeatRequest", drop: true });
-    const outcome = await lifecycle.create(inputsOf(name), bench.context()).catch((error: unknown) => error);
-    const ids = await idsOf(name);
-    if (unique) expect([outcome, ids]).toEqual([expect.objectContaining({ id: ids[0] }), [expect.any(String)]]);
-    else {
-      expect(ids).toHaveLength(2);
-      for (const id of ids) expect(String(outcome)).toContain(id);
-    }
-  });
-
-  test.each([true, false])(
-    "finds its object if the response has an empty id (generated name: %s)",
-    async (hasUniqueName) => {
+    test("returns the id of its object if a gateway repeats the request and the response is lost", async () => {
       const name = freshName();
-      bench.proxy.alter(create, withEmptyIds);
-      const { id } = await lifecycle.create(inputsOf(name), bench.context({ hasUniqueName }));
-      bench.proxy.clear();
+      bench.proxy.inject(create, { kind: "repeatRequest", drop: true });
+      const { id } = await lifecycle.create(generatedInputsOf(name), bench.context());
+      expect(bench.proxy.pendingFaults()).toBe(0);
+      // The service accepts the repeated request only if names are not unique; the second object is deleted.
       expect(await idsOf(name)).toEqual([id]);
-    },
-  );
+    });
 
-  test("ignores a listed object with an empty id", async () => {
-    const name = freshName();
-    bench.proxy.alter(listMatch(collection), (response) =>
-      withLists(response, (list) => list.flatMap((object) => [{ ...object, id: "" }, object])),
+    test("reports an object that cannot be deleted after a repeated request", async () => {
+      const name = freshName();
+      bench.proxy.inject(create, { kind: "repeatRequest", drop: true });
+      bench.proxy.inject({ method: "DELETE" }, { kind: "status", status: 500 }, 20);
+      const outcome = await lifecycle.create(generatedInputsOf(name), bench.context()).catch((error: unknown) => error);
+      bench.proxy.clear();
+      const ids = await idsOf(name);
+      if (unique)
+        return expect([outcome, ids]).toEqual([expect.objectContaining({ id: ids[0] }), [expect.any(String)]]);
+      if (!(outcome instanceof ResourceInitError)) throw outcome;
+      expect([outcome.id, outcome.outputs["duplicates"]].flat().sort()).toEqual(ids.sort());
+    });
+
+    test("under a name of the program lists both objects if a gateway repeats the request and the response is lost", async () => {
+      const name = freshName();
+      bench.proxy.inject(create, { kind: "repeatRequest", drop: true });
+      const outcome = await lifecycle.create(inputsOf(name), bench.context()).catch((error: unknown) => error);
+      const ids = await idsOf(name);
+      if (unique) expect([outcome, ids]).toEqual([expect.objectContaining({ id: ids[0] }), [expect.any(String)]]);
+      else {
+        expect(ids).toHaveLength(2);
+        for (const id of ids) expect(String(outcome)).toContain(id);
+      }
+    });
+
+    test.each([true, false])(
+      "finds its object if the response has an empty id (generated name: %s)",
+      async (hasUniqueName) => {
+        const name = freshName();
+        bench.proxy.alter(create, withEmptyIds);
+        const { id } = await lifecycle.create((hasUniqueName ? generatedInputsOf : inputsOf)(name), bench.context());
+        bench.proxy.clear();
+        expect(await idsOf(name)).toEqual([id]);
+      },
     );
-    bench.proxy.inject(create, { kind: "dropResponse" });
-    const { id } = await lifecycle
-      .create(inputsOf(name), bench.context({ hasUniqueName: true }))
-      .finally(() => bench.proxy.clear());
-    expect(await idsOf(name)).toEqual([id]);
-  });
-});
+
+    test("ignores a listed object with an empty id", async () => {
+      const name = freshName();
+      bench.proxy.alter(listMatch(collection), (response) =>
+        withLists(response, (list) => list.flatMap((object) => [{ ...object, id: "" }, object])),
+      );
+      bench.proxy.inject(create, { kind: "dropResponse" });
+      const { id } = await lifecycle
+        .create(generatedInputsOf(name), bench.context())
+        .finally(() => bench.proxy.clear());
+      expect(await idsOf(name)).toEqual([id]);
+    });
+  },
+);
 
 describe.each(cases.filter(({ unique }) => unique))(
   "a create of a $kind whose request a gateway repeats, so that the response reports its own name as taken",
-  ({ kind, create, collection, inputsOf, idsOf }) => {
+  ({ kind, create, collection, inputsOf, generatedInputsOf, idsOf }) => {
     const lifecycle = kinds[kind];
 
     test("returns the id of its object under a generated name", async () => {
       const name = freshName();
       bench.proxy.inject(create, { kind: "repeatRequest" });
-      const { id } = await lifecycle.create(inputsOf(name), bench.context({ hasUniqueName: true }));
+      const { id } = await lifecycle.create(generatedInputsOf(name), bench.context());
       expect(bench.proxy.pendingFaults()).toBe(0);
       expect(await idsOf(name)).toEqual([id]);
     });
@@ -97,7 +99,7 @@ describe.each(cases.filter(({ unique }) => unique))(
         withLists(response, (list) => list.filter((object) => object["name"] !== name)),
       );
       const failure = await lifecycle
-        .create(inputsOf(name), bench.context({ hasUniqueName: true }))
+        .create(generatedInputsOf(name), bench.context())
         .catch((error: unknown) => String(error));
       expect(failure).toContain(`${kind} "${name}": the service reports that the generated name is taken (`);
       expect(failure).toContain('"npx --no serverless-compute recover" lists any object that it created');

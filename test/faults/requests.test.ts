@@ -4,7 +4,7 @@ import type { Context } from "../../provider/framework/contract";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
-import { naming } from "../support/naming";
+import { naming, uniqueNaming } from "../support/naming";
 import { type ObjectCase, objectCases } from "./support/kinds";
 
 const bench = await useLifecycleBench({ templateRelease: 0, deleteNeedsScaleDown: true, rateLimits: "off" });
@@ -20,8 +20,8 @@ interface Deployed {
 function createMany(objectCase: ObjectCase, count: number, context: Context): Promise<Deployed[]> {
   const lifecycle = kinds[objectCase.kind];
   const created = Array.from({ length: count }, async (_, index) => {
-    const inputs = lifecycle.check({}, objectCase.news, naming(`n${index}-dev`)).inputs;
-    return { kind: objectCase.kind, ...(await lifecycle.create(inputs, { ...context, hasUniqueName: true })) };
+    const inputs = lifecycle.check({}, objectCase.news, uniqueNaming(`n${index}-dev`)).inputs;
+    return { kind: objectCase.kind, ...(await lifecycle.create(inputs, context)) };
   });
   return Promise.all(created);
 }

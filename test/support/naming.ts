@@ -1,7 +1,10 @@
 import type { Naming } from "../../provider/framework/contract";
 
-/** Naming with a unique generated name, or without a default name. Suffixes are zeros. */
+/** Naming with a default name, as of `pulumi:autonaming`, or without one. Suffixes are zeros. */
 export const naming = (name?: string): Naming => ({
-  defaultName: name === undefined ? undefined : { name, isUnique: true },
+  defaultName: name === undefined ? undefined : { name, isUnique: false },
   seed: new Uint8Array(32),
 });
+
+/** Naming with a generated name, which no other object has. */
+export const uniqueNaming = (name: string): Naming => ({ ...naming(), defaultName: { name, isUnique: true } });

@@ -10,6 +10,7 @@ import { helpForCall } from "../help";
 import { type Listing, listAll } from "../listing";
 import { type ErrorContext, explain, lostCreateAdvice } from "../messages";
 import { determinedValues } from "../observation";
+import { nameSourceOf } from "../properties/defaults";
 import { matchesInputs } from "../properties/diff";
 import { usesServiceDefault } from "../properties/schema";
 import { adopt } from "./adoption";
@@ -35,6 +36,8 @@ type Lookup<ApiObject> = (options: CallOptions) => Promise<LookupResult<ApiObjec
 interface Create<ApiObject extends NamedObject> {
   kind: string;
   name: string;
+  /** True if the name was generated, so that no other object has it. */
+  hasUniqueName: boolean;
   context: Context;
   send(options: CallOptions): Promise<ApiObject>;
   /** Looks up the object of a create whose response was lost. */
@@ -57,7 +60,9 @@ export async function createOnce<Inputs extends NamedInputs, Outputs extends obj
 ): Promise<Created<Outputs>> {
   const { kind } = definition;
   const shape: z.ZodObject = definition.inputs;
-  if (context.hasUniqueName) return createOrFind(definition, inputs, new Set(), () => true, context);
+  const hasUniqueName = nameSourceOf(properties) === "random";
+  const create = { inputs, hasUniqueName, context };
+  if (hasUniqueName) return createOrFind(definition, create, new Set(), () => true);
   return runSerialized(context, `${kind} ${inputs.name}`, async () => {
     const adopted = inputs.adoptExisting ? await adopt(definition, inputs, properties, context) : undefined;
     if (adopted) return adopted;
@@ -73,16 +78,15 @@ export async function createOnce<Inputs extends NamedInputs, Outputs extends obj
       });
       return matchesInputs(shape, Object.fromEntries(observed), inputs, context.clients.dialect);
     };
-    return createOrFind(definition, inputs, existingIds, isNew, context);
+    return createOrFind(definition, create, existingIds, isNew);
   });
 }
 
 async function createOrFind<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
   definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
-  inputs: Inputs,
+  { inputs, hasUniqueName, context }: { inputs: Inputs; hasUniqueName: boolean; context: Context },
   existingIds: ReadonlySet<string>,
   isMatch: (object: ApiObject) => boolean,
-  context: Context,
 ): Promise<Created<Outputs>> {
   const { kind } = definition;
   const { name } = inputs;
@@ -96,13 +100,13 @@ async function createOrFind<Inputs extends NamedInputs, Outputs extends object, 
     };
   };
   const send = (options: CallOptions) => definition.client(context.clients.management).create(inputs, options);
-  const create = { kind, name, context, send, lookup, allowsDuplicates };
+  const create = { kind, name, hasUniqueName, context, send, lookup, allowsDuplicates };
   const { created, attempt, matches } = await createWithRetries(create);
   context.ownedIds.set(created.id, "state");
   if (allowsDuplicates) {
     const candidates = attempt > 1 ? await findDuplicates(created, lookup, context) : matches;
     const duplicates = candidates.filter(({ id }) => id !== created.id);
-    if (context.hasUniqueName) await removeDuplicates(definition, created, duplicates, context);
+    if (hasUniqueName) await removeDuplicates(definition, created, duplicates, context);
     else if (duplicates.length > 0) context.warn(possibleDuplicatesWarning(kind, name, duplicates));
   }
   const outputs = definition.outputsOf(inputs, created, context);
@@ -115,7 +119,7 @@ async function createOrFind<Inputs extends NamedInputs, Outputs extends object, 
 async function createWithRetries<ApiObject extends NamedObject>(
   create: Create<ApiObject>,
 ): Promise<{ created: ApiObject; attempt: number; matches: ApiObject[] }> {
-  const { kind, name, context, send, lookup, allowsDuplicates } = create;
+  const { kind, name, hasUniqueName, context, send, lookup, allowsDuplicates } = create;
   const subject = { label: `${kind} "${name}"`, operation: "create", names: context.settings.names } as const;
   for (let attempt = 1; ; attempt++) {
     let responseLost = false;
@@ -127,7 +131,7 @@ async function createWithRetries<ApiObject extends NamedObject>(
     } catch (error) {
       if (!responseLost && !isApiError(error)) throw error;
       // Another request of this create has taken the name: an earlier attempt, or one that a gateway repeated.
-      const isOwnConflict = (attempt > 1 || context.hasUniqueName === true) && isApiError(error, "conflict");
+      const isOwnConflict = (attempt > 1 || hasUniqueName) && isApiError(error, "conflict");
       const ambiguous = responseLost || (isApiError(error) && error.ambiguous);
       if (!ambiguous && !isOwnConflict) throw error;
       const problem = isOwnConflict ? "the name is taken" : "the response was lost";
@@ -137,7 +141,7 @@ async function createWithRetries<ApiObject extends NamedObject>(
         (): LookupResult<ApiObject> => ({ matches: [], ids: new Set(), uncertainty: "The lookup failed." }),
       );
       const [created, ...duplicates] = matches;
-      if (duplicates.length > 0 && !context.hasUniqueName)
+      if (duplicates.length > 0 && !hasUniqueName)
         throw lostCreate(
           error,
           subject,
@@ -146,7 +150,7 @@ async function createWithRetries<ApiObject extends NamedObject>(
       if (created) return { created, attempt, matches };
       const { aborted, reason } = context.signal;
       if (isCancelledOrExpired(context)) throw lostCreate(aborted ? reason : error, subject, uncertainty);
-      if (isOwnConflict && context.hasUniqueName) throw lostCreate(error, subject, uncertainty, true);
+      if (isOwnConflict && hasUniqueName) throw lostCreate(error, subject, uncertainty, true);
       if (isOwnConflict || !isApiError(error)) throw lostCreate(error, subject, uncertainty);
       // If names are unique, a second request cannot create a duplicate.
       const isSafeToRetry = uncertainty === undefined || !allowsDuplicates;

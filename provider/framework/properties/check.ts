@@ -2,7 +2,9 @@ import type { Dialect } from "serverless-compute-api";
 import { expectation, optionsOf, showValue } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { isProperties, type Path, type Properties, Unknown, type Value, valueAt } from "../../engine/values";
-import type { Failure } from "../contract";
+import type { Failure, Naming } from "../contract";
+import { resolveName } from "../names";
+import { programInputs, recordedDefaults } from "./defaults";
 import { diffProperties } from "./diff";
 import { pathText } from "./path-text";
 import { childOf, propertyOf, valueIfPresent } from "./schema";
@@ -10,27 +12,30 @@ import { isSecretAt } from "./secret-paths";
 import { suggest } from "./spelling";
 
 export interface CheckResult {
-  /** The inputs with defaults filled in; unknown values are left as they are. */
+  /** The inputs with their name, defaults and the record of defaults; unknown values are left as they are. */
   inputs: Properties;
   failures: Failure[];
 }
 
 /**
- * Checks inputs by their shape and fills in defaults. Values that are unknown before deployment are skipped at any depth,
- * and so is a rule over several properties that reads an unknown one. No message contains values of secret properties, values
- * at the paths that the program made secret, or values of free maps (`env`, a job's `input`).
+ * Checks inputs by their shape, fills in the name and defaults, and records them. `suffixesName` returns true for inputs whose name
+ * gets a random suffix. Values that are unknown before deployment are skipped at any depth, and so is a rule over several properties
+ * that reads an unknown one. No message contains values of secret properties, values at the paths that the program made secret, or
+ * values of free maps (`env`, a job's `input`).
  */
 export function checkInputs(
   shape: z.ZodObject,
   olds: Properties,
   news: Properties,
-  defaultName: string | undefined,
+  naming: Naming | undefined,
   secrets: readonly Path[] = [],
+  suffixesName: (inputs: Properties) => boolean = () => false,
 ): CheckResult {
-  const isUnnamed = "name" in shape.shape && (news["name"] ?? null) === null;
-  // A generated name in state is kept.
-  const name = olds["name"] ?? defaultName;
-  const inputs = withDefaults(shape, isUnnamed && name !== undefined ? { ...news, name } : news);
+  const program = programInputs(olds, news);
+  const programName = program["name"] ?? undefined;
+  const isUnnamed = "name" in shape.shape && programName === undefined;
+  const name = programName ?? (isUnnamed ? (olds["name"] ?? naming?.defaultName?.name) : undefined);
+  const inputs = withDefaults(shape, name === undefined ? program : { ...program, name });
   const ignored = ignoredWriteOnlyKeys(shape, olds, inputs);
   const issues = (shape.safeParse(inputs).error?.issues ?? []).filter(
     (issue) => !ignored.includes(String(issue.path[0])) && !isUnsafeInteger(issue),
@@ -46,7 +51,9 @@ export function checkInputs(
   ];
   if (isUnnamed && name === undefined) failures.push({ path: "name", reason: "is required" });
   failures.push(...shrinkFailures(shape, olds, inputs, secrets));
-  return { inputs, failures };
+  const resolved = resolveName(name, programName, olds, naming, suffixesName(inputs));
+  const named = resolved.name === undefined ? inputs : { ...inputs, name: resolved.name };
+  return { inputs: { ...named, ...recordedDefaults(shape, program, resolved.source) }, failures };
 }
 
 /** Given properties with their defaults. zod would fill these in only if no value is invalid or unknown. */

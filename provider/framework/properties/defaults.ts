@@ -2,12 +2,13 @@ import { isDeepStrictEqual } from "node:util";
 import { optionsOf } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import type { Properties, Value } from "../../engine/values";
+import type { NameSource } from "../contract";
 import { propertyOf, valueIfPresent } from "./schema";
 
 /**
  * Key for the names of properties that the program omits. Inputs contain their defaults, or the values of the service at the last
  * refresh; outputs also contain values without a default. Pulumi shows no property whose name begins with two underscores; bridged
- * providers use the same key.
+ * providers use the same key. A name that the program does not set has an element with its source, such as `name:random`.
  */
 export const defaultsKey = "__defaults";
 
@@ -76,12 +77,22 @@ export function isDetermined(shape: z.ZodObject, key: string, program: Propertie
 export const isOmittedFrom = (inputs: Properties, key: string, schema: z.core.$ZodType): boolean =>
   isRecorded(inputs, key) || isAbsent(schema, inputs[key]);
 
-/** The record of the properties that have a default and are absent from the program's inputs; empty if no property has a default. */
-export function recordedDefaults(shape: z.ZodObject, program: Properties): Properties {
+/**
+ * The record of the properties that have a default and are absent from the program's inputs, and of the source of the name; empty if
+ * no property has a default and the program sets the name.
+ */
+export function recordedDefaults(shape: z.ZodObject, program: Properties, nameSource: NameSource): Properties {
   const optional = Object.entries(shape.shape).filter(([, schema]) => propertyOf(schema).defaultValue !== undefined);
   const absent = optional.filter(([key, schema]) => isAbsent(schema, program[key]));
-  return optional.length === 0 ? {} : recordOf(absent.map(([key]) => key));
+  const source = nameSource === "program" ? [] : [sourceElement(nameSource)];
+  return optional.length + source.length === 0 ? {} : recordOf([...absent.map(([key]) => key), ...source]);
 }
+
+const sourceElement = (source: NameSource): string => `name:${source}`;
+
+/** Returns the source of the name in checked inputs. */
+export const nameSourceOf = (inputs: Properties): NameSource =>
+  (["random", "autonaming"] as const).find((source) => isRecorded(inputs, sourceElement(source))) ?? "program";
 
 /**
  * Returns true if the program omits a property, so that no value of the service is drift. In state without the record, a property at

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { defineResource } from "../../framework/operations";
 import { type JobSpec, jobInvokeInputs, jobInvokeOutputs, type JobInvokeOutputs as Outputs } from "./inputs";
 import { runAndCheck, storedOutputs } from "./job-result";
@@ -30,7 +31,8 @@ export const jobInvoke = defineResource<JobSpec, Outputs>({
     "Runs one job, or sends one request to a load balancer, when it is created or its inputs or triggers change; a failure fails " +
     "the deployment.",
   inputs: jobInvokeInputs,
-  checkedInputs: jobInvokeInputs,
+  // Without the rules of a check, and without the record of omitted properties.
+  checkedInputs: z.object(jobInvokeInputs.shape),
   outputs: jobInvokeOutputs,
   computed: {
     jobId: ofRun,

@@ -12,6 +12,7 @@ import {
 import { z } from "zod";
 import { toProperties } from "../../engine/values";
 import { checkInputs } from "../../framework/properties/check";
+import { withoutOmitted } from "../../framework/properties/defaults";
 
 /** HTTP request to an endpoint of type LOAD_BALANCER, instead of a job. */
 const request = z
@@ -157,5 +158,5 @@ export type InvokeJobArgs = z.input<typeof jobInvokeInputs>;
 export function parseJobArgs(args: InvokeJobArgs): JobSpec {
   const { inputs, failures } = checkInputs(jobInvokeInputs, {}, toProperties(args), undefined);
   if (failures.length > 0) throw new TypeError(failures.map(({ path, reason }) => `${path}: ${reason}`).join("\n"));
-  return jobInvokeInputs.parse(inputs);
+  return jobInvokeInputs.parse(withoutOmitted(inputs));
 }

@@ -71,9 +71,9 @@ export function createDeployment(project = "shop") {
       return other;
     });
     const check = (olds: Properties): { inputs: Properties; context: Context } => {
-      const { inputs, failures, nameSource } = lifecycle.check(olds, programInputs, autoNaming(urn), [], dialect);
+      const { inputs, failures } = lifecycle.check(olds, programInputs, autoNaming(urn), [], dialect);
       if (failures.length > 0) throw new Error(JSON.stringify(failures));
-      return { inputs, context: { ...run.context, hasUniqueName: nameSource === "random", ownedIds } };
+      return { inputs, context: { ...run.context, ownedIds } };
     };
     const { inputs, context } = check(old?.outputs ?? {});
     if (old) ownedIds.set(old.id, "state");

@@ -2,7 +2,7 @@ import type { Properties } from "../../../provider/engine/values";
 import { type Kind, kinds } from "../../../provider/resources";
 import { dialect, restPaths } from "../../support/dialect";
 import { type CollectionName, type LifecycleBench, propertiesIn } from "../../support/lifecycle-bench";
-import { naming } from "../../support/naming";
+import { naming, uniqueNaming } from "../../support/naming";
 import { stringAt } from "../../support/raw-http";
 import type { Match } from "../../support/recording-proxy";
 
@@ -13,6 +13,8 @@ export type ObjectKind = Exclude<Kind, "JobInvoke">;
 export interface ObjectCase extends KindFacts {
   /** Checked inputs of a resource whose default name is `name`. */
   inputsOf(name: string, more?: Properties): Properties;
+  /** Checked inputs of a resource whose generated name is `name`. */
+  generatedInputsOf(name: string): Properties;
   /** Ids of the service's objects with a name. */
   idsOf(name: string): Promise<string[]>;
 }
@@ -57,6 +59,7 @@ export async function objectCases(bench: LifecycleBench): Promise<ObjectCase[]> 
   return (await kindFacts(bench)).map((facts) => ({
     ...facts,
     inputsOf: (name, more = {}) => kinds[facts.kind].check({}, { ...facts.news, ...more }, naming(name)).inputs,
+    generatedInputsOf: (name) => kinds[facts.kind].check({}, facts.news, uniqueNaming(name)).inputs,
     idsOf: async (name) =>
       (await bench.listObjects(facts.collection))
         .map(propertiesIn)

@@ -33,7 +33,6 @@ export function createBoxLifecycle(overrides: Partial<ResourceOperations> = {}):
       echo: { secretWith: ["note"] },
     },
     check: (_olds, news, { defaultName }) => ({
-      nameSource: news["name"] === undefined ? "random" : "program",
       inputs: { name: defaultName?.name ?? "nameless", ...news },
       failures: news["size"] === 0 ? [{ path: "size", reason: `0 is too small, "${String(news["pin"])}"` }] : [],
     }),

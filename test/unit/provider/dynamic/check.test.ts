@@ -13,7 +13,7 @@ describe("a check", () => {
     "names no property if the engine would print a secret, a structure or a wrong value: %s",
     async (path) => {
       const { provider } = bench({
-        check: (_olds, news) => ({ inputs: news, failures: [{ path, reason: "is odd" }], nameSource: "program" }),
+        check: (_olds, news) => ({ inputs: news, failures: [{ path, reason: "is odd" }] }),
       });
       const news = { ...internal, pin: "4711", note: { a: 1 }, env: { MODEL: "m" }, pni: "4711" };
       const { failures } = await provider.check({}, news);
@@ -56,7 +56,7 @@ describe("a check", () => {
     const { provider } = bench({
       check: (olds, news) => {
         received.push(Object.keys(olds), Object.keys(news));
-        return { inputs: news, failures: [], nameSource: "program" };
+        return { inputs: news, failures: [] };
       },
     });
     const { inputs } = await provider.check({ ...internal, size: 1 }, { ...internal, size: 2 });
@@ -68,7 +68,7 @@ describe("a check", () => {
     const { provider } = bench({
       check: (_olds, news) => {
         received.push(news["note"]);
-        return { inputs: news, failures: [], nameSource: "program" };
+        return { inputs: news, failures: [] };
       },
     });
     const note = { a: [unknownText, { b: unknownText }] };

@@ -2,18 +2,20 @@ import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import { type Path, type Properties, Unknown, type Value } from "../../../../provider/engine/values";
 import { checkInputs } from "../../../../provider/framework/properties/check";
+import { defaultsKey } from "../../../../provider/framework/properties/defaults";
 import { kinds } from "../../../../provider/resources";
 import { jobInvokeInputs } from "../../../../provider/resources/job-invoke/inputs";
 import { serverlessEndpointInputs as endpointInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
 import { templateInputs } from "../../../../provider/resources/template/inputs";
 import { longSecrets } from "../../../support/long-secrets";
+import { naming } from "../../../support/naming";
 
 const [networkVolumeInputs, secretInputs] = [kinds.NetworkVolume.inputs, kinds.Secret.inputs];
 const unknown = Unknown.value;
 
 /** Failures as lines, for a new resource that is called chat in the stack dev. */
 function linesOf(shape: z.ZodObject, news: Properties, olds: Properties = {}): string[] {
-  return checkInputs(shape, olds, news, "chat-dev").failures.map(({ path, reason }) => `${path}: ${reason}`);
+  return checkInputs(shape, olds, news, naming("chat-dev")).failures.map(({ path, reason }) => `${path}: ${reason}`);
 }
 
 describe("a bad input is rejected with its path, its value and what is allowed", () => {
@@ -147,7 +149,7 @@ describe("no message contains a value at a path that the program made secret", (
       [["gpuTypeIds"]],
     ],
   ])("%s", (_, shape, news, secrets) => {
-    const lines = checkInputs(shape, {}, news, "chat", secrets).failures.map(
+    const lines = checkInputs(shape, {}, news, naming("chat"), secrets).failures.map(
       ({ path, reason }) => `${path}: ${reason}`,
     );
     expect(lines).toHaveLength(1);
@@ -158,7 +160,9 @@ describe("no message contains a value at a path that the program made secret", (
   test("or its previous value", () => {
     const [olds, news] = [20, 10].map((size) => ({ name: "a", dataCenterId: "d", size }));
     const reasons = (secrets: Path[]): string[] =>
-      checkInputs(networkVolumeInputs, olds ?? {}, news ?? {}, "chat", secrets).failures.map(({ reason }) => reason);
+      checkInputs(networkVolumeInputs, olds ?? {}, news ?? {}, naming("chat"), secrets).failures.map(
+        ({ reason }) => reason,
+      );
     expect(reasons([])).toEqual([expect.stringMatching(/^cannot shrink from 20 to 10; /)]);
     expect(reasons([["size"]])).toEqual([expect.stringMatching(/^cannot shrink; /)]);
   });
@@ -166,7 +170,12 @@ describe("no message contains a value at a path that the program made secret", (
 
 describe("a value that is unknown before deployment", () => {
   test("is kept and counts as set", () => {
-    const { inputs, failures } = checkInputs(templateInputs, {}, { imageName: unknown, env: { A: unknown } }, "chat");
+    const { inputs, failures } = checkInputs(
+      templateInputs,
+      {},
+      { imageName: unknown, env: { A: unknown } },
+      naming("chat"),
+    );
     expect(failures).toEqual([]);
     expect(inputs["imageName"]).toBe(unknown);
     expect(inputs["env"]).toEqual({ A: unknown });
@@ -240,6 +249,7 @@ describe("an omitted value", () => {
       triggers: [],
       expect: { status: "COMPLETED", output: 1 },
       storeOutput: true,
+      [defaultsKey]: ["mode", "timeout", "triggers", "storeOutput"],
     });
   });
 
@@ -250,38 +260,6 @@ describe("an omitted value", () => {
     expect(inputs).not.toHaveProperty("policy");
     expect(inputs["expect"]).toEqual({ status: "COMPLETED", output: null });
     expect(inputs["triggers"]).toEqual([null]);
-  });
-});
-
-describe("an omitted name", () => {
-  const volume = { size: 1, dataCenterId: "EU-RO-1" };
-  test("is the default name for a new resource", () => {
-    expect(checkInputs(networkVolumeInputs, {}, volume, "models-dev").inputs["name"]).toBe("models-dev");
-  });
-  test.each([
-    ["the default name of an earlier version", "models-dev"],
-    ["the default name of another URN, before the resource was renamed", "storage-dev-1234567"],
-    ["a name that the program set before", "acme-models"],
-  ])("keeps the name in state: %s", (_, name) => {
-    for (const defaultName of ["models-dev-89abcde", undefined])
-      expect(checkInputs(networkVolumeInputs, { name }, volume, defaultName).inputs["name"]).toBe(name);
-  });
-  test("is required if there is no default and no state", () => {
-    const { failures } = checkInputs(networkVolumeInputs, {}, volume, undefined);
-    expect(failures).toEqual([{ path: "name", reason: "is required" }]);
-  });
-  test("must be set if the default name is invalid", () => {
-    const { failures } = checkInputs(secretInputs, {}, { value: "v" }, "hub token-dev");
-    expect(failures).toEqual([
-      {
-        path: "name",
-        reason:
-          'is "hub token-dev" by default; must be letters, digits, _, ., - and /, starting with a letter, a digit or _; set a name',
-      },
-    ]);
-  });
-  test("has a lower precedence than a name in the program", () => {
-    expect(checkInputs(networkVolumeInputs, {}, { ...volume, name: "m" }, "models-dev").inputs["name"]).toBe("m");
   });
 });
 

@@ -58,8 +58,11 @@ describe("a property that the program left at its default", () => {
   });
 });
 
-/** Inputs with every default, as check returns them. */
-const checked = (shape: z.ZodObject, news: Properties): Properties => checkInputs(shape, {}, news, "chat-dev").inputs;
+/** Inputs with every default, without the record of those. */
+function checked(shape: z.ZodObject, news: Properties): Properties {
+  const { __defaults: _none, ...inputs } = checkInputs(shape, {}, news, naming("chat-dev")).inputs;
+  return inputs;
+}
 
 const template = checked(templateInputs, { imageName: "acme/chat:1", env: { A: "1", B: "2" } });
 const endpoint = checked(serverlessEndpointInputs, { templateId: "t1", gpuTypeIds: ["NVIDIA L4", "NVIDIA A40"] });

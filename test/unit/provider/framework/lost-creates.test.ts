@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/engine/values";
+import type { Naming } from "../../../../provider/framework/contract";
 import { kinds } from "../../../../provider/resources";
 import { freshName, listMatch, objectCases, withLists } from "../../../faults/support/kinds";
 import { partialFailureOf, propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
-import { naming } from "../../../support/naming";
+import { naming, uniqueNaming } from "../../../support/naming";
 import { stringAt } from "../../../support/raw-http";
 import type { Fault, Match } from "../../../support/recording-proxy";
 
@@ -29,10 +30,11 @@ const namedCases = cases.flatMap((objectCase) => [
 
 describe.each(namedCases)(
   "a create of a $kind whose name is $nameSource",
-  ({ kind, nameSource, create, inputsOf, idsOf }) => {
+  ({ kind, nameSource, create, idsOf, ...objectCase }) => {
     const lifecycle = kinds[kind];
     const hasUniqueName = nameSource === "generated";
-    const context = () => bench.context({ hasUniqueName });
+    const inputsOf = hasUniqueName ? objectCase.generatedInputsOf : objectCase.inputsOf;
+    const context = () => bench.context();
 
     test.each(responseFaults)("creates one object and returns its id if %s", async (_, fault) => {
       const name = freshName();
@@ -70,7 +72,7 @@ describe.each(namedCases)(
 
 describe.each(cases)(
   "a create of a $kind under a name of the program",
-  ({ kind, news, create, collection, unique, idsOf }) => {
+  ({ kind, news, create, collection, unique, generatedInputsOf, idsOf }) => {
     const lifecycle = kinds[kind];
     const inputsOf = (name: string): Properties => lifecycle.check({}, { ...news, name }, naming()).inputs;
 
@@ -92,7 +94,7 @@ describe.each(cases)(
     test("is reported as lost if the lookup also fails", async () => {
       bench.proxy.inject(create, { kind: "dropResponse" });
       bench.proxy.inject(listMatch(collection), { kind: "status", status: 403 }, 20);
-      const creating = lifecycle.create(inputsOf(freshName()), bench.context({ hasUniqueName: true }));
+      const creating = lifecycle.create(generatedInputsOf(freshName()), bench.context());
       await expect(creating).rejects.toThrow("The lookup failed.");
       bench.proxy.clear();
     });
@@ -142,14 +144,14 @@ test("a volume that another deployment creates under the same name is not mistak
 
 test("a created object that appears late in lists is found without a second create", async () => {
   const path = "/v1/networkvolumes";
-  const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("late-dev")).inputs;
+  const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, uniqueNaming("late-dev")).inputs;
   let lists = 0;
   bench.proxy.clear();
   bench.proxy.inject({ method: "POST", path }, { kind: "dropResponse" });
   bench.proxy.alter(listMatch("networkvolumes"), (response) =>
     withLists(response, (list) => (++lists < 3 ? list.filter(({ name }) => name !== "late-dev") : list)),
   );
-  const { id } = await kinds.NetworkVolume.create(inputs, bench.context({ hasUniqueName: true }));
+  const { id } = await kinds.NetworkVolume.create(inputs, bench.context());
   expect(bench.proxy.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
   const objects = (await bench.listObjects("networkvolumes"))
     .map(propertiesIn)
@@ -159,13 +161,13 @@ test("a created object that appears late in lists is found without a second crea
 });
 
 describe("a first request that arrives after the retry", () => {
-  const inputs = kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming("straggler-dev")).inputs;
+  const inputsOf = (chosen: Naming): Properties =>
+    kinds.NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, chosen).inputs;
+  const inputs = inputsOf(naming("straggler-dev"));
+  const generatedInputs = inputsOf(uniqueNaming("straggler-dev"));
   const create: Match = { method: "POST", path: "/v1/networkvolumes" };
   const named = async () =>
     (await bench.listObjects("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "straggler-dev");
-
-  /** A context for a generated, unique name. */
-  const uniqueNameContext = () => bench.context({ hasUniqueName: true });
 
   /** The lookup finds nothing, then the first request arrives: created outside the proxy, as on a slow network. */
   async function delayCreate(): Promise<void> {
@@ -177,7 +179,7 @@ describe("a first request that arrives after the retry", () => {
   }
 
   test("leaves no duplicate under a generated name", async () => {
-    const [{ id }] = await Promise.all([kinds.NetworkVolume.create(inputs, uniqueNameContext()), delayCreate()]);
+    const [{ id }] = await Promise.all([kinds.NetworkVolume.create(generatedInputs, bench.context()), delayCreate()]);
     expect((await named()).map((object) => object["id"])).toEqual([id]);
     await bench.rest("DELETE", `/networkvolumes/${id}`);
   });
@@ -208,14 +210,14 @@ describe("a first request that arrives after the retry", () => {
   test("fails the create if the duplicate cannot be deleted; state keeps the object as unfinished", async () => {
     bench.proxy.inject({ method: "DELETE" }, { kind: "status", status: 500 }, 20);
     const [failure] = await Promise.all([
-      partialFailureOf(kinds.NetworkVolume.create(inputs, uniqueNameContext())),
+      partialFailureOf(kinds.NetworkVolume.create(generatedInputs, bench.context())),
       delayCreate(),
     ]);
     const [duplicate] = (await named()).map((object) => object["id"]).filter((id) => id !== failure.id);
     expect(failure.message).toContain(
       `a duplicate (${duplicate}) that could not be deleted; the next deployment tries`,
     );
-    expect(failure.outputs).toEqual({ ...inputs, duplicates: [duplicate] });
+    expect(failure.outputs).toEqual({ ...generatedInputs, duplicates: [duplicate] });
     bench.proxy.clear();
     // A refresh keeps the duplicate in state, and the next deployment deletes it.
     const readResult = await kinds.NetworkVolume.read(failure.id, failure.outputs, bench.context());

@@ -5,9 +5,10 @@ import { checkInputs } from "../../../../provider/framework/properties/check";
 import { jobInvokeInputs } from "../../../../provider/resources/job-invoke/inputs";
 import { serverlessEndpointInputs as endpointInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
 import { templateInputs } from "../../../../provider/resources/template/inputs";
+import { naming } from "../../../support/naming";
 
 const linesOf = (shape: z.ZodObject, news: Properties): string[] =>
-  checkInputs(shape, {}, news, "chat-dev").failures.map(({ path, reason }) => `${path}: ${reason}`);
+  checkInputs(shape, {}, news, naming("chat-dev")).failures.map(({ path, reason }) => `${path}: ${reason}`);
 
 describe("a name that zod drops from a map", () => {
   const reason = "is a reserved name; use another one";

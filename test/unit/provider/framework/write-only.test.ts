@@ -2,9 +2,12 @@ import { describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/engine/values";
 import { checkInputs } from "../../../../provider/framework/properties/check";
 import { kinds } from "../../../../provider/resources";
+import { naming } from "../../../support/naming";
 
 const linesOf = (kind: "Secret" | "ContainerRegistryAuth", news: Properties, olds: Properties = {}): string[] =>
-  checkInputs(kinds[kind].inputs, olds, news, "chat-dev").failures.map(({ path, reason }) => `${path}: ${reason}`);
+  checkInputs(kinds[kind].inputs, olds, news, naming("chat-dev")).failures.map(
+    ({ path, reason }) => `${path}: ${reason}`,
+  );
 
 describe("write-only properties of an imported object", () => {
   test("may be absent if the state has none of them, as with ignoreChanges", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import type { checkRequest, Request } from "../../../../provider/engine/messages";
 import { createProviderProcess } from "../../../../provider/framework/process";
 import { configCalls } from "../../../../provider/plugin/config-calls";
@@ -59,6 +60,28 @@ describe("a second deployment in the same process", () => {
     "%s; then %s: behaves as in a new process",
     async (first = "", second = "") => {
       expect((await observe([first, second]))[1]).toEqual((await observe([second]))[0]);
+    },
+  );
+
+  test.each(["check a program's name", "check a generated name", "check a suffixed name"])(
+    "%s: the source of the name follows from the checked inputs, in any process",
+    async (name) => {
+      const newCalls = (): Calls =>
+        resourceCalls(
+          createProviderProcess(() => undefined),
+          kinds,
+        );
+      const observeIn = async (process: () => Calls): Promise<unknown> => {
+        const { inputs } = z
+          .object({ inputs: z.custom<typeof properties>() })
+          .parse(await deployments[name]?.(process()));
+        return [
+          await process().create({ urn: urnOf("Template"), properties: inputs, timeout: 0, preview: true }),
+          await process().diff({ id: "t1", urn: urnOf("Template"), olds: engineProperties(outdated), news: inputs }),
+        ];
+      };
+      const shared = newCalls();
+      expect(await observeIn(newCalls)).toEqual(await observeIn(() => shared));
     },
   );
 

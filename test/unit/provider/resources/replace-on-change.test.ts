@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Properties, stringAt, Unknown } from "../../../../provider/engine/values";
+import { nameSourceOf } from "../../../../provider/framework/properties/defaults";
 import { autoNaming } from "../../../../provider/framework/urn";
 import { kinds } from "../../../../provider/resources";
 import { revisionOf } from "../../../../provider/resources/template/revision";
@@ -9,8 +10,8 @@ const urn = "urn:pulumi:dev::shop::serverless-compute:index:Template::chat";
 
 const checked = (news: Properties, olds: Properties = {}): Properties => {
   const input = { imageName: "a:1", replaceOnChange: true, ...news };
-  const { inputs, failures, nameSource } = Template.check(olds, input, autoNaming(urn));
-  expect([failures, nameSource]).toEqual([[], "random"]);
+  const { inputs, failures } = Template.check(olds, input, autoNaming(urn));
+  expect([failures, nameSourceOf(inputs)]).toEqual([[], "random"]);
   return inputs;
 };
 const nameOf = (inputs: Properties): string => stringAt(inputs, "name") ?? "";
