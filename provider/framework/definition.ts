@@ -3,7 +3,6 @@ import type { z } from "zod";
 import type { Properties } from "../engine/values";
 import type { Change, Context, Failure } from "./contract";
 import type { List } from "./listing";
-import type { Computed } from "./properties/preview-outputs";
 import type { ObservedObject } from "./read-result";
 
 /** The schemas of a kind, the source of the package schema, the reference and the argument types. */
@@ -11,7 +10,7 @@ export interface ResourceSchemas {
   description: string;
   /** Inputs of programs. */
   inputs: z.ZodObject;
-  /** Outputs in addition to the inputs. */
+  /** Outputs in addition to the inputs; the registry `computed` contains how they follow from the inputs. */
   outputs: z.ZodObject;
 }
 
@@ -45,9 +44,9 @@ export interface Update<Inputs> {
 }
 
 /** A new or adopted object. */
-export interface Created<Outputs> {
+export interface Created {
   id: string;
-  outputs: Outputs;
+  outputs: object;
 }
 
 /** A resource kind in its own types. */
@@ -55,14 +54,12 @@ export interface ResourceDefinition<Inputs extends object, Outputs extends objec
   kind: string;
   /** Checked inputs with a name, as the operations receive them. */
   checkedInputs: z.ZodType<Inputs>;
-  /** Inputs that may alter each output; an update leaves the other outputs unchanged. */
-  computed: { [Key in keyof Outputs & string]: Computed<keyof Inputs & string> };
   /** Checks inputs beyond their schema, for a dialect; values may be unknown. */
   validate?: (inputs: Properties, dialect: Dialect, olds: Properties) => Failure[];
   /** Adjusts planned changes, warns about them, and determines whether names get a suffix (Terraform: ModifyPlan). */
   plan?: (change: PlannedChange) => Plan;
   /** `properties` are the checked inputs with their record of defaults. */
-  create(inputs: Inputs, context: Context, properties: Properties): Promise<Created<Outputs>>;
+  create(inputs: Inputs, context: Context, properties: Properties): Promise<Created>;
   read(id: string, olds: Properties, context: Context): Promise<ObservedObject<Inputs, Outputs> | undefined>;
   update(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
   delete(id: string, olds: Properties, context: Context): Promise<void>;
@@ -91,20 +88,36 @@ export interface ObjectClient<Inputs, ApiObject> {
   create(inputs: Inputs, options: CallOptions): Promise<ApiObject>;
 }
 
-/** A kind whose resources are named objects of the service, in its own types. */
-export interface ObjectDefinition<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>
+/** Schemas and conversions of a kind of object. */
+interface ObjectConversions<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>
   extends Omit<ResourceDefinition<Inputs, Outputs>, "create" | "read" | "delete"> {
   inputs: z.ZodObject<{ name: z.ZodType }>;
-  client(management: ManagementClient): ObjectClient<Inputs, ApiObject>;
   /** Converts a record; `desired` are the properties that it is compared with. */
   observe(object: ApiObject, desired: Properties, context: Context): ObservedObject<Inputs, Outputs>;
   /** Adds what a listed record lacks. For the import of an account, it sends no request for a single object. */
   complete?(object: ApiObject, desired: Properties, context: Context, purpose: "read" | "import"): Promise<ApiObject>;
-  /** The outputs of an object that was just created or found. */
-  outputsOf(inputs: Inputs, object: ApiObject, context: Context): Outputs;
-  /** Deletes an object; succeeds if it is absent. */
-  delete(id: string, context: Context): Promise<void>;
 }
+
+/** How the objects of a kind are deleted: by a request, or by an operation that does more. */
+type ObjectDeletion<Client> =
+  | { client(management: ManagementClient): Client & Deleter; delete?: undefined }
+  | {
+      client(management: ManagementClient): Client;
+      /** Deletes an object; succeeds if it is absent. */
+      delete(id: string, context: Context): Promise<void>;
+    };
+
+/** The request that deletes an object. */
+interface Deleter {
+  delete(id: string, options: CallOptions): Promise<void>;
+}
+
+/** A kind whose resources are named objects of the service, in its own types. */
+export type ObjectDefinition<
+  Inputs extends NamedInputs,
+  Outputs extends object,
+  ApiObject extends NamedObject,
+> = ObjectConversions<Inputs, Outputs, ApiObject> & ObjectDeletion<ObjectClient<Inputs, ApiObject>>;
 
 /** Returns true if the changes replace the object. */
 export const isReplacement = (changes: readonly Change[]): boolean => changes.some(({ replace }) => replace);

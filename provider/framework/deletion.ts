@@ -1,6 +1,7 @@
 import { type CallOptions, isApiError } from "serverless-compute-api";
 import { callOptions } from "./calls";
 import type { Context } from "./contract";
+import type { NamedInputs, NamedObject, ObjectDefinition } from "./definition";
 import { findById, type List, listAll } from "./listing";
 
 /**
@@ -16,18 +17,28 @@ export async function findInList<ApiObject extends { id: string }>(
   return findById(id, await listAll(list, options));
 }
 
-/** Deletes an object; succeeds if the service no longer has it. */
+/** Deletes an object of a kind; succeeds if the service no longer has it. */
+export const deleteObject = <Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+  id: string,
+  context: Context,
+): Promise<void> =>
+  definition.delete
+    ? definition.delete(id, context)
+    : deleteIfPresent(id, definition.client(context.clients.management), context);
+
+/** Deletes an object by its id; succeeds if the service no longer has it. */
 export async function deleteIfPresent<ApiObject extends { id: string }>(
   id: string,
-  calls: { remove(id: string, options: CallOptions): Promise<void>; list: List<ApiObject> },
+  client: { delete(id: string, options: CallOptions): Promise<void>; list: List<ApiObject> },
   context: Context,
 ): Promise<void> {
   try {
-    await calls.remove(id, callOptions(context));
+    await client.delete(id, callOptions(context));
     context.reportFound?.(true);
   } catch (error) {
     if (!isApiError(error, "missing")) throw error;
-    if (await findInList(id, calls.list, callOptions(context))) throw error;
+    if (await findInList(id, client.list, callOptions(context))) throw error;
     context.reportFound?.(false);
   }
 }

@@ -4,6 +4,7 @@ import type { Context } from "./contract";
 import { describeAdoption, findAdoption } from "./create/adoption";
 import { createOnce } from "./create/create-once";
 import type { NamedInputs, NamedObject, ObjectDefinition, ResourceDefinition } from "./definition";
+import { deleteObject } from "./deletion";
 import { createListCache, type ObjectReader } from "./list-cache";
 import type { Listing } from "./listing";
 import { completeObject, observeObject } from "./observation";
@@ -46,7 +47,7 @@ export function defineObject<Inputs extends NamedInputs, Outputs extends object,
       const object = await completeObject(definition, record, desired, context);
       return observeObject(definition, object, desired, context);
     },
-    delete: (id, _olds, context) => definition.delete(id, context),
+    delete: (id, _olds, context) => deleteObject(definition, id, context),
     ...operations,
   });
   const importedObjectOf = async (object: ApiObject, context: Context): Promise<ImportedObject> => {

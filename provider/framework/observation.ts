@@ -1,8 +1,9 @@
 import { optionsOf } from "serverless-compute-api/shapes";
-import { type Properties, toProperties, type Value } from "../engine/values";
+import { type Properties, toProperties } from "../engine/values";
 import type { Context } from "./contract";
 import type { NamedInputs, NamedObject, ObjectDefinition } from "./definition";
 import { serviceDetermined } from "./properties/defaults";
+import { derivedOutputs } from "./properties/preview-outputs";
 import type { ObservedObject } from "./read-result";
 
 /** Adds what a listed record lacks. */
@@ -29,18 +30,24 @@ export function observeObject<Inputs extends NamedInputs, Outputs extends object
   return observed;
 }
 
-/** Values that the service has determined for properties that the program omits. */
-export function determinedValues<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+/**
+ * The outputs of an object that was just created or found, including the values that the service has determined for properties that
+ * the program omits.
+ */
+export function outputsOf<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
   definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
   object: ApiObject,
   desired: Properties,
   context: Context,
 ): Properties {
-  const observed = toProperties(observeObject(definition, object, desired, context).inputs);
-  return Object.fromEntries(
-    serviceDetermined(definition.inputs, desired).flatMap((key): [string, Value][] => {
-      const value = observed[key];
-      return value === undefined ? [] : [[key, value]];
-    }),
-  );
+  const { inputs, outputs } = observeObject(definition, object, desired, context);
+  return {
+    ...pick(toProperties(outputs), Object.keys(definition.outputs.shape)),
+    ...derivedOutputs(definition, desired, { id: object.id }),
+    ...pick(toProperties(inputs), serviceDetermined(definition.inputs, desired)),
+  };
 }
+
+/** The properties with these keys, as far as they exist. */
+export const pick = (properties: Properties, keys: readonly string[]): Properties =>
+  Object.fromEntries(Object.entries(properties).filter(([key]) => keys.includes(key)));

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { type Properties, toProperties, toValue, type Value } from "../engine/values";
 import type { ReadResult } from "./contract";
+import type { ResourceSchemas } from "./definition";
 import { defaultsOf, isOmitted, withOmitted, withoutOmitted } from "./properties/defaults";
 import { diffProperty } from "./properties/diff";
-import type { PreviewSchemas } from "./properties/preview-outputs";
+import { derivedOutputs } from "./properties/preview-outputs";
 import { propertyOf } from "./properties/schema";
 
 /** An object as reported by the service. A missing key is not reported; an undefined value means that the object has none. */
@@ -20,7 +21,7 @@ export function readResultOf(
   id: string,
   olds: Properties,
   { inputs: reportedInputs, outputs: reportedOutputs }: ObservedObject<object, object>,
-  { inputs: shape, outputs, computed }: PreviewSchemas,
+  { inputs: shape, outputs }: Pick<ResourceSchemas, "inputs" | "outputs">,
 ): ReadResult {
   const { inputs, determined } = mergeRead(shape, olds, new Map(Object.entries(reportedInputs)));
   const oldEntries = [duplicatesKey, ...Object.keys(outputs.shape)].map((key) => [key, olds[key]]);
@@ -32,18 +33,12 @@ export function readResultOf(
         ...Object.fromEntries(oldEntries),
         ...inputs,
         ...reportedOutputs,
-        ...derivedOutputs(computed, withoutOmitted(inputs), id),
+        ...derivedOutputs({ outputs }, withoutOmitted(inputs), { id }),
       }),
       determined,
     ),
   };
 }
-
-/** The outputs that inputs determine. */
-export const derivedOutputs = (computed: PreviewSchemas["computed"], inputs: Properties, id: string): Properties =>
-  toProperties(
-    Object.fromEntries(Object.entries(computed).map(([key, { derive }]) => [key, derive?.(inputs, { id })])),
-  );
 
 /**
  * The inputs after a read, and the values that the service has determined for omitted properties without a default. A property keeps

@@ -5,12 +5,12 @@ import { callOptions } from "../calls";
 import type { Change, Context } from "../contract";
 import { type Created, idList, type NamedInputs, type NamedObject, type ObjectDefinition } from "../definition";
 import { UserError } from "../errors";
-import { completeObject, determinedValues, observeObject } from "../observation";
+import { completeObject, observeObject, outputsOf, pick } from "../observation";
 import { isDetermined, withoutOmitted } from "../properties/defaults";
 import { diffProperties } from "../properties/diff";
 import { pathText } from "../properties/path-text";
+import { derivedOutputs } from "../properties/preview-outputs";
 import { hiddenValue, isSecretAt } from "../properties/secret-paths";
-import { derivedOutputs } from "../read-result";
 import { hasName, listNamed } from "./named-objects";
 
 /** Update of an existing object to the inputs of a program. */
@@ -25,9 +25,6 @@ export interface Adoption {
   /** Inputs that the dialect neither shows nor changes, so that the object keeps its own values. */
   unverifiable: string[];
 }
-
-const pick = (properties: Properties, keys: readonly string[]): Properties =>
-  Object.fromEntries(Object.entries(properties).filter(([key]) => keys.includes(key)));
 
 /**
  * Plans the adoption of a complete object; `properties` are checked inputs with their record of defaults, perhaps unknown. A property
@@ -110,16 +107,13 @@ export async function adopt<Inputs extends NamedInputs, Outputs extends object, 
   inputs: Inputs,
   properties: Properties,
   context: Context,
-): Promise<Created<Outputs> | undefined> {
+): Promise<Created | undefined> {
   const objects = await listNamed(definition, inputs.name, callOptions(context), context);
   const found = await findAdoption(definition, inputs.name, properties, objects, context);
   if (!found) return undefined;
   const { object, adoption } = found;
   context.progress(`adopting the existing ${definition.kind} ${object.id}`);
-  const outputs = {
-    ...definition.outputsOf(inputs, object, context),
-    ...determinedValues(definition, object, toProperties(inputs), context),
-  };
+  const outputs = outputsOf(definition, object, toProperties(inputs), context);
   const changed = new Set(adoption.changes.map(({ path }) => path[0]));
   const update = {
     olds: { ...adoption.existing, ...outputs },
@@ -132,9 +126,9 @@ export async function adopt<Inputs extends NamedInputs, Outputs extends object, 
     id: object.id,
     outputs: {
       ...outputs,
-      ...(await definition.update(object.id, update, context)),
+      ...toProperties(await definition.update(object.id, update, context)),
       // Like a read, outputs derived from inputs do not contain values that the program omits.
-      ...derivedOutputs(definition.computed, withoutOmitted(properties), object.id),
+      ...derivedOutputs(definition, withoutOmitted(properties), { id: object.id }),
       ...adoption.kept,
     },
   };

@@ -5,11 +5,12 @@ import { type Properties, toProperties } from "../../engine/values";
 import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired, untilAborted } from "../calls";
 import type { Context } from "../contract";
 import { type Created, idList, type NamedInputs, type NamedObject, type ObjectDefinition } from "../definition";
+import { deleteObject } from "../deletion";
 import { ResourceInitError, UserError } from "../errors";
 import { helpForCall } from "../help";
 import { type Listing, listAll } from "../listing";
 import { type ErrorContext, explain, lostCreateAdvice } from "../messages";
-import { determinedValues } from "../observation";
+import { outputsOf } from "../observation";
 import { nameSourceOf } from "../properties/defaults";
 import { matchesInputs } from "../properties/diff";
 import { usesServiceDefault } from "../properties/schema";
@@ -57,7 +58,7 @@ export async function createOnce<Inputs extends NamedInputs, Outputs extends obj
   inputs: Inputs,
   properties: Properties,
   context: Context,
-): Promise<Created<Outputs>> {
+): Promise<Created> {
   const { kind } = definition;
   const shape: z.ZodObject = definition.inputs;
   const hasUniqueName = nameSourceOf(properties) === "random";
@@ -87,7 +88,7 @@ async function createOrFind<Inputs extends NamedInputs, Outputs extends object, 
   { inputs, hasUniqueName, context }: { inputs: Inputs; hasUniqueName: boolean; context: Context },
   existingIds: ReadonlySet<string>,
   isMatch: (object: ApiObject) => boolean,
-): Promise<Created<Outputs>> {
+): Promise<Created> {
   const { kind } = definition;
   const { name } = inputs;
   const allowsDuplicates = optionsOf(definition.inputs.shape.name).unique !== true;
@@ -109,11 +110,7 @@ async function createOrFind<Inputs extends NamedInputs, Outputs extends object, 
     if (hasUniqueName) await removeDuplicates(definition, created, duplicates, context);
     else if (duplicates.length > 0) context.warn(possibleDuplicatesWarning(kind, name, duplicates));
   }
-  const outputs = definition.outputsOf(inputs, created, context);
-  return {
-    id: created.id,
-    outputs: { ...outputs, ...determinedValues(definition, created, toProperties(inputs), context) },
-  };
+  return { id: created.id, outputs: outputsOf(definition, created, toProperties(inputs), context) };
 }
 
 async function createWithRetries<ApiObject extends NamedObject>(
@@ -210,15 +207,15 @@ async function findDuplicates<ApiObject extends NamedObject>(
 }
 
 /** Deletes duplicates. Those that cannot be deleted are kept in state as `duplicates` for the next deployment. */
-async function removeDuplicates(
-  definition: { delete(id: string, context: Context): Promise<void> },
+async function removeDuplicates<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
   created: NamedObject,
   duplicates: NamedObject[],
   context: Context,
 ): Promise<void> {
   for (const [index, duplicate] of duplicates.entries()) {
     try {
-      await definition.delete(duplicate.id, context);
+      await deleteObject(definition, duplicate.id, context);
     } catch (cause) {
       const remaining = duplicates.slice(index).map(({ id }) => id);
       const problem = `a lost request created a duplicate (${remaining.join(", ")}) that could not be deleted; the next deployment tries again`;

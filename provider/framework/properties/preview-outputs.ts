@@ -1,23 +1,32 @@
-import type { z } from "zod";
-import { hasUnknown, type Properties, Unknown, type Value } from "../../engine/values";
+import { z } from "zod";
+import { hasUnknown, type Properties, toProperties, Unknown, type Value } from "../../engine/values";
 import type { PreviewContext } from "../contract";
+import type { ResourceSchemas } from "../definition";
 import { keptValues, serviceDetermined, withOmitted, withoutOmitted } from "./defaults";
 import { diffProperties } from "./diff";
 
 /** How an output follows from the inputs. */
-export interface Computed<Key extends string = string> {
-  /** Inputs whose change may alter the output. */
-  dependsOn: readonly Key[];
+interface Computed {
+  /** Inputs whose change may alter the output; an update leaves the output unchanged if none of them changes. */
+  dependsOn: readonly string[];
   /** Derives the output from inputs without unknown values and the context; returns undefined if they are insufficient. */
   derive?(inputs: Properties, context: PreviewContext): Value | undefined;
 }
 
-/** Schemas of a kind, and how its outputs follow from its inputs. */
-export interface PreviewSchemas {
-  inputs: z.ZodObject;
-  outputs: z.ZodObject;
-  computed: Readonly<Record<string, Computed>>;
-}
+/** Registry of the outputs: how each follows from the inputs. */
+export const computed = z.registry<Computed>();
+
+/** The outputs that the inputs determine. */
+export const derivedOutputs = (
+  { outputs }: Pick<ResourceSchemas, "outputs">,
+  inputs: Properties,
+  context: PreviewContext,
+): Properties =>
+  toProperties(
+    Object.fromEntries(
+      Object.entries(outputs.shape).map(([key, schema]) => [key, computed.get(schema)?.derive?.(inputs, context)]),
+    ),
+  );
 
 /**
  * Returns the outputs of a create (no `olds`) or an update: the new inputs, values derived from them, and values that
@@ -25,7 +34,7 @@ export interface PreviewSchemas {
  * values that a preview omits as unknown.
  */
 export function previewOutputs(
-  { inputs: shape, outputs, computed }: PreviewSchemas,
+  { inputs: shape, outputs }: Pick<ResourceSchemas, "inputs" | "outputs">,
   olds: Properties | undefined,
   inputs: Properties,
   context: PreviewContext,
@@ -36,8 +45,8 @@ export function previewOutputs(
     Object.entries(withoutOmitted(news)).filter(([, value]) => !hasUnknown(value)),
   );
 
-  const outputOf = (key: string): Value => {
-    const { dependsOn = [], derive } = computed[key] ?? {};
+  const outputOf = (key: string, schema: z.core.$ZodType): Value => {
+    const { dependsOn = [], derive } = computed.get(schema) ?? {};
     const isDecided = dependsOn.every((input) => !hasUnknown(news[input]));
     const derived = isDecided ? derive?.(knownInputs, context) : undefined;
     if (derived !== undefined) return derived;
@@ -50,6 +59,6 @@ export function previewOutputs(
     ...Object.fromEntries(absent),
     ...Object.fromEntries(determined.map((key) => [key, Unknown.value])),
     ...news,
-    ...Object.fromEntries(Object.keys(outputs.shape).map((key) => [key, outputOf(key)])),
+    ...Object.fromEntries(Object.entries(outputs.shape).map(([key, schema]) => [key, outputOf(key, schema)])),
   };
 }

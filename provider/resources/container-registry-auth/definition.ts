@@ -5,7 +5,6 @@ import type { Properties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Context, Failure } from "../../framework/contract";
 import { isReplacement, type Update } from "../../framework/definition";
-import { deleteIfPresent } from "../../framework/deletion";
 import { defineObject } from "../../framework/object";
 import type { ObservedObject } from "../../framework/read-result";
 import { adoptExisting } from "../adopt-existing";
@@ -54,7 +53,6 @@ export const containerRegistryAuth = defineObject<Inputs, Outputs, RegistryAuthR
   inputs: registryAuthInputs,
   checkedInputs,
   outputs: z.object({}),
-  computed: {},
   validate,
   // REST v2 cannot change credentials.
   plan: ({ changes, keepsName }) =>
@@ -71,12 +69,8 @@ export const containerRegistryAuth = defineObject<Inputs, Outputs, RegistryAuthR
     list: management.listRegistryAuths,
     create: ({ name, username, password }, options) =>
       management.createRegistryAuth({ name, username, password }, options),
+    delete: management.deleteRegistryAuth,
   }),
   observe,
-  outputsOf: () => ({}),
   update,
-  delete: (id, context) => {
-    const { deleteRegistryAuth: remove, listRegistryAuths: list } = context.clients.management;
-    return deleteIfPresent(id, { remove, list }, context);
-  },
 });

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defineResource } from "../../framework/operations";
+import { computed } from "../../framework/properties/preview-outputs";
 import { type JobSpec, jobInvokeInputs, jobInvokeOutputs, type JobInvokeOutputs as Outputs } from "./inputs";
 import { runAndCheck, storedOutputs } from "./job-result";
 
@@ -17,8 +18,8 @@ const runInputs = [
   "expect",
 ] as const;
 
-/** Rule of all outputs. */
-const ofRun = { dependsOn: [...runInputs, "storeOutput"] } as const;
+for (const output of Object.values(jobInvokeOutputs.shape))
+  output.register(computed, { dependsOn: [...runInputs, "storeOutput"] });
 
 /**
  * Job that must succeed before the deployment continues. It runs when it is created and when an input or a trigger changes, never
@@ -34,15 +35,6 @@ export const jobInvoke = defineResource<JobSpec, Outputs>({
   // Without the rules of a check, and without the record of omitted properties.
   checkedInputs: z.object(jobInvokeInputs.shape),
   outputs: jobInvokeOutputs,
-  computed: {
-    jobId: ofRun,
-    status: ofRun,
-    output: ofRun,
-    outputSha256: ofRun,
-    outputSize: ofRun,
-    delayTime: ofRun,
-    executionTime: ofRun,
-  },
 
   async create(inputs, context) {
     const outputs = await runAndCheck(inputs, context);

@@ -5,7 +5,6 @@ import { type Properties, toProperties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Context, Failure } from "../../framework/contract";
 import { changedSettings, type Update } from "../../framework/definition";
-import { deleteIfPresent } from "../../framework/deletion";
 import { defineObject } from "../../framework/object";
 import type { ObservedObject } from "../../framework/read-result";
 import { adoptExisting } from "../adopt-existing";
@@ -69,19 +68,14 @@ export const networkVolume = defineObject<Inputs, Outputs, NetworkVolumeRecord>(
   inputs: networkVolumeInputs,
   checkedInputs,
   outputs: z.object({}),
-  computed: {},
   validate,
 
   client: (management) => ({
     list: management.listNetworkVolumes,
     read: management.readNetworkVolume,
     create: ({ adoptExisting: _, ...settings }, options) => management.createNetworkVolume(settings, options),
+    delete: management.deleteNetworkVolume,
   }),
   observe,
-  outputsOf: () => ({}),
   update,
-  delete: (id, context) => {
-    const { deleteNetworkVolume: remove, listNetworkVolumes: list } = context.clients.management;
-    return deleteIfPresent(id, { remove, list }, context);
-  },
 });

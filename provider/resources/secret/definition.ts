@@ -12,8 +12,8 @@ import type { Properties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Context, Failure } from "../../framework/contract";
 import type { Update } from "../../framework/definition";
-import { deleteIfPresent } from "../../framework/deletion";
 import { defineObject } from "../../framework/object";
+import { computed } from "../../framework/properties/preview-outputs";
 import type { ObservedObject } from "../../framework/read-result";
 import { adoptExisting } from "../adopt-existing";
 
@@ -46,7 +46,11 @@ const secretOutputs = z.object({
   reference: z
     .string()
     .describe("Reference to the secret's value for a template's env.")
-    .register(propertyOptions, { secretWith: ["name"] }),
+    .register(propertyOptions, { secretWith: ["name"] })
+    .register(computed, {
+      dependsOn: ["name"],
+      derive: ({ name }) => (typeof name === "string" ? secretReference(name) : undefined),
+    }),
 });
 type Outputs = z.output<typeof secretOutputs>;
 
@@ -101,13 +105,6 @@ export const secret = defineObject<Inputs, Outputs, SecretRecord>({
   inputs: secretInputs,
   checkedInputs,
   outputs: secretOutputs,
-  computed: {
-    reference: {
-      dependsOn: ["name"],
-      derive: ({ name }) => (typeof name === "string" ? secretReference(name) : undefined),
-    },
-  },
-
   validate,
 
   client: (management) => ({
@@ -119,12 +116,8 @@ export const secret = defineObject<Inputs, Outputs, SecretRecord>({
       if (value === undefined) throw new Error(`Secret "${name}": value is required for a new secret; set it`);
       return management.createSecret({ name, value, description }, options);
     },
+    delete: management.deleteSecret,
   }),
   observe,
-  outputsOf: ({ name }) => ({ reference: secretReference(name) }),
   update,
-  delete: (id, context) => {
-    const { deleteSecret: remove, listSecrets: list } = context.clients.management;
-    return deleteIfPresent(id, { remove, list }, context);
-  },
 });

@@ -1,6 +1,5 @@
 import type { Dialect } from "serverless-compute-api";
-import { jobApiRoot } from "serverless-compute-api/address";
-import { type Properties, toProperties, type Value } from "../../engine/values";
+import { type Properties, toProperties } from "../../engine/values";
 import { completeDespiteCancel } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import { createOnce } from "../../framework/create/create-once";
@@ -23,11 +22,6 @@ import { preflight } from "./preflight";
 import { firstVersion, observe, urlOf, withVersion } from "./record";
 import { changedSettingNames, derivedSecrets, inPlaceWarnings, markAfter, pendingVerification } from "./rollout-states";
 import { updateVerified, verifyCreated } from "./verified-update";
-
-const settingKeys = checkedInputs.omit({ adoptExisting: true }).keyof().options;
-
-/** Returns true if the endpoint uses the job API. */
-const isQueue = (type: Value | undefined): boolean => type !== "LOAD_BALANCER";
 
 /** Converts inputs to settings of an endpoint. */
 const settingsOf = ({ adoptExisting: _a, verify: _v, dockerEntrypoint, dockerStartCmd, ...inputs }: Inputs) => ({
@@ -107,15 +101,6 @@ const endpoints: ObjectDefinition<Inputs, Outputs, CompleteRecord> = {
   inputs: serverlessEndpointInputs,
   checkedInputs,
   outputs: serverlessEndpointOutputs,
-  computed: {
-    url: {
-      dependsOn: ["type"],
-      derive: ({ type }, { id, serverlessUrl }) =>
-        isQueue(type) && id && serverlessUrl ? jobApiRoot(serverlessUrl, id) : undefined,
-    },
-    // The service also counts changes of the template, so any response may contain a newer version than the state.
-    version: { dependsOn: settingKeys },
-  },
   plan: ({ changes, olds, news }) => ({
     changes: changes.length > 0 ? changes : pendingVerification(olds, news),
     warnings: [
@@ -138,7 +123,6 @@ const endpoints: ObjectDefinition<Inputs, Outputs, CompleteRecord> = {
     const bound = await withTemplate(record, desired, context);
     return purpose === "import" ? bound : withVersion(bound, desired, context);
   },
-  outputsOf: (_inputs, record, context) => ({ url: urlOf(record, context), version: record.version ?? firstVersion }),
   update: applyUpdate,
   delete: deleteEndpoint,
 };
@@ -151,7 +135,9 @@ const updateAdopted: typeof endpoints.update = (id, update, context) =>
 export const serverlessEndpoint = {
   ...defineObject(endpoints, {
     async create(inputs, context, properties) {
-      const created = await createOnce({ ...endpoints, update: updateAdopted }, inputs, properties, context);
+      const { id, outputs } = await createOnce({ ...endpoints, update: updateAdopted }, inputs, properties, context);
+      // A record of REST v2 contains no version.
+      const created = { id, outputs: { version: firstVersion, ...outputs } };
       if (context.ownedIds.get(created.id) !== "adopted") await verifyCreated(created, inputs, context);
       return created;
     },

@@ -18,7 +18,7 @@ export async function deleteEndpoint(id: string, context: Context): Promise<void
   let isScaledDown = false;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await deleteIfPresent(id, { remove: management.deleteEndpoint, list: management.listEndpoints }, context);
+      return await deleteIfPresent(id, { delete: management.deleteEndpoint, list: management.listEndpoints }, context);
     } catch (error) {
       if (!isApiError(error, "inUse") || error.code !== "endpoint_has_workers" || attempt === maxAttempts) throw error;
     }

@@ -1,3 +1,4 @@
+import { jobApiRoot } from "serverless-compute-api/address";
 import {
   endpointContainerFields,
   endpointDefaults,
@@ -9,6 +10,7 @@ import {
   workersRule,
 } from "serverless-compute-api/shapes";
 import { z } from "zod";
+import { computed } from "../../framework/properties/preview-outputs";
 import { adoptExisting } from "../adopt-existing";
 import { isDefaultExpectation, jobInvokeInputs } from "../job-invoke/inputs";
 import { markRule, startArgumentsRule } from "../template/container-rules";
@@ -170,12 +172,21 @@ export type Verify = NonNullable<Inputs["verify"]>;
 
 /** Outputs of a ServerlessEndpoint resource. */
 export const serverlessEndpointOutputs = z.object({
-  url: z.string().describe("Root of the endpoint's job API; the address for requests if type is LOAD_BALANCER."),
+  url: z
+    .string()
+    .describe("Root of the endpoint's job API; the address for requests if type is LOAD_BALANCER.")
+    .register(computed, {
+      dependsOn: ["type"],
+      derive: ({ type }, { id, serverlessUrl }) =>
+        type !== "LOAD_BALANCER" && id && serverlessUrl ? jobApiRoot(serverlessUrl, id) : undefined,
+    }),
   version: z
     .int()
     .describe(
       "Version of the endpoint, incremented by each change of its template or environment. With REST v2, the version when the resource was created, adopted or imported.",
-    ),
+    )
+    // The service also counts changes of the template, so any response may contain a newer version than the state.
+    .register(computed, { dependsOn: checkedInputs.omit({ adoptExisting: true }).keyof().options }),
 });
 /** Outputs of a ServerlessEndpoint resource. */
 export type Outputs = z.output<typeof serverlessEndpointOutputs>;

@@ -35,11 +35,7 @@ const messageOf = (error: unknown, { name }: Inputs, { settings }: Context): str
 };
 
 /** Verifies a new endpoint. If the verification fails, the endpoint stays in the state as unverified. */
-export async function verifyCreated(
-  { id, outputs }: Created<Outputs>,
-  inputs: Inputs,
-  context: Context,
-): Promise<void> {
+export async function verifyCreated({ id, outputs }: Created, inputs: Inputs, context: Context): Promise<void> {
   const { verify, workersMax } = inputs;
   if (!verify) return;
   try {

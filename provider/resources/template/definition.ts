@@ -13,9 +13,9 @@ import { changedSettings, isReplacement, type Plan, type PlannedChange, type Upd
 import { defineObject } from "../../framework/object";
 import type { ObservedObject } from "../../framework/read-result";
 import { cudaVersionFailures } from "../cuda-versions";
-import { checkedInputs, type Inputs, type Outputs, templateInputs, templateOutputs } from "./inputs";
+import { checkedInputs, type Inputs, type Outputs, templateContent, templateInputs, templateOutputs } from "./inputs";
 import { releaseTemplate } from "./release";
-import { contentKeys, revisionOf } from "./revision";
+import { revisionOf } from "./revision";
 import { changesSetting, startKeys, toStartLists, toStartText } from "./start-arguments";
 
 function observe(record: TemplateRecord, desired: Properties): ObservedObject<Inputs, Outputs> {
@@ -103,10 +103,6 @@ function validate(inputs: Properties, dialect: Dialect): Failure[] {
   return failures;
 }
 
-/** Inputs that determine the revision. */
-const contentShape = checkedInputs.pick(contentKeys);
-const templateContent = contentShape.keyof().options;
-
 /** Start arguments, which have several notations. */
 const startShape = checkedInputs.pick({ dockerArgs: true, dockerEntrypoint: true, dockerStartCmd: true });
 
@@ -150,15 +146,6 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
   inputs: templateInputs,
   checkedInputs,
   outputs: templateOutputs,
-  computed: {
-    revision: {
-      dependsOn: templateContent,
-      derive: (inputs) => {
-        const { data } = contentShape.safeParse(inputs);
-        return data && revisionOf(data);
-      },
-    },
-  },
   validate,
   plan,
 
@@ -168,7 +155,6 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
     create: (inputs, options) => management.createTemplate(settingsOf(inputs), options),
   }),
   observe,
-  outputsOf: (inputs) => ({ revision: revisionOf(inputs) }),
   update,
   delete: releaseTemplate,
 });

@@ -1,8 +1,9 @@
 import { defaultMountPath, templateFields as fields, propertyOptions, rule } from "serverless-compute-api/shapes";
 import { z } from "zod";
+import { computed } from "../../framework/properties/preview-outputs";
 import { adoptExisting } from "../adopt-existing";
 import { containerDefaults, markRule, startArgumentsRule } from "./container-rules";
-import { contentKeys, normalizePorts } from "./revision";
+import { contentKeys, normalizePorts, revisionOf } from "./revision";
 import { toStartText } from "./start-arguments";
 
 const stringList = z.array(z.string());
@@ -55,12 +56,24 @@ export const checkedInputs = z.object({ ...templateInputs.shape, name: z.string(
 /** Checked inputs with a name. */
 export type Inputs = z.output<typeof checkedInputs>;
 
+/** Inputs that determine the revision. */
+const contentShape = checkedInputs.pick(contentKeys);
+/** Names of the inputs that determine the revision. */
+export const templateContent = contentShape.keyof().options;
+
 /** Outputs of a Template resource. */
 export const templateOutputs = z.object({
   revision: z
     .string()
     .describe("Hash of the workers' content: image, arguments, environment, ports, disk and registry credentials.")
-    .register(propertyOptions, { secretWith: Object.keys(contentKeys) }),
+    .register(propertyOptions, { secretWith: templateContent })
+    .register(computed, {
+      dependsOn: templateContent,
+      derive: (inputs) => {
+        const { data } = contentShape.safeParse(inputs);
+        return data && revisionOf(data);
+      },
+    }),
 });
 /** Outputs of a Template resource. */
 export type Outputs = z.output<typeof templateOutputs>;
