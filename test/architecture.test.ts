@@ -150,7 +150,7 @@ const validFiles: [path: string, text: string][] = [
     'import * as pulumi from "@pulumi/pulumi";\nimport { resourceArguments } from "../resource-arguments";',
   ],
   ["provider/dynamic/provider.ts", 'import { kinds } from "../resources";\nimport { sealed } from "../engine/values";'],
-  ["provider/framework/list-cache.ts", 'import type { Clients } from "serverless-compute-api";'],
+  ["provider/framework/lists.ts", 'import type { Clients } from "serverless-compute-api";'],
   [
     "examples/a/index.ts",
     'import * as pulumi from "@pulumi/pulumi";\nimport { Template } from "pulumi-serverless-compute";',

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { createClients, systemClock } from "serverless-compute-api";
 import type { NamedObject } from "../framework/definition";
-import type { Listing } from "../framework/listing";
+import type { Listing } from "../framework/lists";
 import { toUserError } from "../framework/messages";
 import type { ImportedObject } from "../framework/object";
 import { type ObjectKind, objectKinds } from "../resources";

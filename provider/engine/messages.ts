@@ -1,5 +1,5 @@
 import { bytes, count, double, flag, map, message, nested, optionalFlag, repeated, text } from "./protobuf";
-import { properties } from "./structs";
+import { properties } from "./protobuf-struct";
 
 /** Type of a call's request. */
 export type Request<MessageType extends { decode(bytes: Buffer): unknown }> = ReturnType<MessageType["decode"]>;

@@ -1,5 +1,13 @@
-import { setOwn } from "./engine-properties";
+import {
+  type EngineProperties,
+  isSecret,
+  markSecrets,
+  propertiesFromEngine,
+  setOwn,
+  toEngine,
+} from "./engine-properties";
 import { type Field, nested } from "./protobuf";
+import type { Path, PropertyMap } from "./values";
 import { type Reader, type Writer, wireTypes } from "./wire-format";
 
 type JsonObject = Record<string, unknown>;
@@ -100,4 +108,35 @@ function writeValue(writer: Writer, value: unknown): void {
     writer.tag(5, wireTypes.sized);
   } else throw new TypeError(`a value of type ${typeof value} cannot be sent to the engine`);
   writer.length(startSize);
+}
+
+/** Adds the paths of the secrets in a value to `secretPaths`. */
+function findSecrets(value: unknown, path: readonly string[], secretPaths: Path[]): void {
+  if (typeof value !== "object" || value === null) return;
+  if (isSecret(value)) secretPaths.push(path);
+  else for (const [key, item] of Object.entries(value)) findSecrets(item, [...path, key], secretPaths);
+}
+
+const secretPathsIn = (value: object): Path[] => {
+  const secretPaths: Path[] = [];
+  findSecrets(value, [], secretPaths);
+  return secretPaths;
+};
+
+/** Converts properties sent by the engine: secrets are unwrapped and their paths recorded. */
+export const toPropertyMap = (plain: EngineProperties): PropertyMap => ({
+  properties: propertiesFromEngine(plain),
+  secretPaths: secretPathsIn(plain),
+});
+
+/** Field with the properties of a resource, empty if absent. The values at the secret paths are sent as secrets. */
+export function properties(number: number): Field<PropertyMap> {
+  const { type, read, write } = struct(number);
+  return {
+    number,
+    type,
+    defaultValue: () => toPropertyMap({}),
+    read: (reader) => toPropertyMap(read(reader, undefined) ?? {}),
+    write: (writer, { properties, secretPaths }) => write(writer, markSecrets(toEngine(properties), secretPaths)),
+  };
 }

@@ -81,3 +81,14 @@ export function stringAt(properties: Properties, key: string): string | undefine
 /** The texts in a list, or a single text; empty texts and other values are omitted. */
 export const textsIn = (value: Value | undefined): string[] =>
   [value].flat().filter((text): text is string => typeof text === "string" && text !== "");
+
+/** A path in Pulumi's property path syntax: `env.MODEL`, `env["a.b"]`, `gpuTypeIds[0]`. Only a number is an index of a list. */
+export function pathText(path: readonly (string | number)[]): string {
+  return path
+    .map((part, index) => {
+      if (typeof part === "number") return `[${part}]`;
+      if (/^[A-Za-z_$][\w$]*$/.test(part)) return index === 0 ? part : `.${part}`;
+      return `[${JSON.stringify(part)}]`;
+    })
+    .join("");
+}

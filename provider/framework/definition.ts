@@ -2,8 +2,6 @@ import type { CallOptions, Dialect, ManagementClient } from "serverless-compute-
 import type { z } from "zod";
 import type { Properties } from "../engine/values";
 import type { Change, Context, Failure } from "./contract";
-import type { List } from "./listing";
-import type { ObservedObject } from "./read-result";
 
 /** The schemas of a kind, the source of the package schema, the reference and the argument types. */
 export interface ResourceSchemas {
@@ -65,6 +63,12 @@ export interface ResourceDefinition<Inputs extends object, Outputs extends objec
   delete(id: string, olds: Properties, context: Context): Promise<void>;
 }
 
+/** An object as reported by the service. A missing key is not reported; an undefined value means that the object has none. */
+export interface ObservedObject<Inputs, Outputs> {
+  inputs: { [Key in keyof Inputs]?: unknown };
+  outputs: Partial<Outputs>;
+}
+
 /** The part of an object that creates read. */
 export interface NamedObject {
   id: string;
@@ -77,6 +81,9 @@ export interface NamedInputs {
   name: string;
   adoptExisting?: boolean | undefined;
 }
+
+/** Requests all objects of one kind. */
+export type List<ApiObject> = (options: CallOptions) => Promise<ApiObject[]>;
 
 /** Requests for the objects of one kind. */
 export interface ObjectClient<Inputs, ApiObject> {

@@ -1,8 +1,8 @@
 import { type CallOptions, isApiError } from "serverless-compute-api";
 import { callOptions } from "./calls";
 import type { Context } from "./contract";
-import type { NamedInputs, NamedObject, ObjectDefinition } from "./definition";
-import { findById, type List, listAll } from "./listing";
+import type { List, NamedInputs, NamedObject, ObjectDefinition } from "./definition";
+import { findById, listAll } from "./lists";
 
 /**
  * Searches the list for an object that was not found by its id; undefined if it is deleted. A wrong address returns

@@ -5,12 +5,10 @@ import { describeAdoption, findAdoption } from "./create/adoption";
 import { createOnce } from "./create/create-once";
 import type { NamedInputs, NamedObject, ObjectDefinition, ResourceDefinition } from "./definition";
 import { deleteObject } from "./deletion";
-import { createListCache, type ObjectReader } from "./list-cache";
-import type { Listing } from "./listing";
-import { completeObject, observeObject } from "./observation";
+import { createListCache, type Listing, type ObjectReader } from "./lists";
+import { completeObject, observeObject, readResultOf } from "./observation";
 import { defineResource, type Resource } from "./operations";
 import { withoutOmitted } from "./properties/defaults";
-import { readResultOf } from "./read-result";
 
 /** An object of the account with the inputs of an import. */
 export interface ImportedObject {

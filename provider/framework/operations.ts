@@ -5,15 +5,15 @@ import { type Properties, stringAt, toProperties } from "../engine/values";
 import type { Change, Context, ResourceOperations } from "./contract";
 import type { Plan, PlannedChange, ResourceDefinition, ResourceSchemas } from "./definition";
 import { helpOf, ResourceInitError, UserError } from "./errors";
-import { invalidateLists } from "./list-cache";
+import { invalidateLists } from "./lists";
 import { type ErrorContext, toUserError } from "./messages";
 import { generatedNameCannotAdopt } from "./names";
+import { duplicatesKey, readResultOf } from "./observation";
 import { checkInputs, unsupportedInputs } from "./properties/check";
 import { defaultsOf, keptValues, nameSourceOf, withOmitted, withoutOmitted } from "./properties/defaults";
 import { diffProperties } from "./properties/diff";
 import { inputWarnings } from "./properties/input-warnings";
 import { previewOutputs } from "./properties/preview-outputs";
-import { duplicatesKey, readResultOf } from "./read-result";
 import { withTimeout } from "./timeout";
 
 /** The operations of a kind and its schemas. */

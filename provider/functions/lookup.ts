@@ -2,7 +2,7 @@ import { optionsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { CallContext } from "../framework/calls";
 import type { ResourceSchemas } from "../framework/definition";
-import type { ObjectReader } from "../framework/list-cache";
+import type { ObjectReader } from "../framework/lists";
 import { toUserError } from "../framework/messages";
 
 /** Function of the package; all arguments are strings. */

@@ -18,11 +18,10 @@ import {
   type updateRequest,
   type updateResponse,
 } from "../engine/messages";
+import { pathText } from "../engine/values";
 import type { Change, Naming, ResourceOperations } from "../framework/contract";
-import type { ResourceCall } from "../framework/pipeline";
-import { changedProperties, createPipeline, type Pipeline } from "../framework/pipeline";
+import { changedProperties, createPipeline, type Pipeline, type ResourceCall } from "../framework/pipeline";
 import type { ProviderProcess } from "../framework/process";
-import { pathText } from "../framework/properties/path-text";
 import { autoNaming, parseUrn, shortType } from "../framework/urn";
 
 /** Handlers of Check, Diff, Create, Update, Read and Delete. */

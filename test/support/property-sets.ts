@@ -1,6 +1,6 @@
 import { toEngine } from "../../provider/engine/engine-properties";
 import { message } from "../../provider/engine/protobuf";
-import { properties, toPropertyMap } from "../../provider/engine/structs";
+import { properties, toPropertyMap } from "../../provider/engine/protobuf-struct";
 import { type PropertyMap, toProperties } from "../../provider/engine/values";
 
 const envelope = message({ properties: properties(1) });

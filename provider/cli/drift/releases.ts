@@ -1,13 +1,12 @@
 import { type EndpointRelease, markVariable } from "serverless-compute-api";
 import { z } from "zod";
-import { isRecord } from "../../engine/values";
-import { pathText } from "../../framework/properties/path-text";
+import { isRecord, pathText } from "../../engine/values";
 import { parseUrn } from "../../framework/urn";
 import { normalizePorts } from "../../resources/template/revision";
 import { toStartText } from "../../resources/template/start-arguments";
 import type { PropertyChange, ResourceChange } from "../pulumi-preview/changes";
 import type { Preview, Step } from "../pulumi-preview/preview";
-import { kindOf } from "../resource-types";
+import { kindOf } from "../state";
 
 /** A changed property, and an endpoint whose releases may contain the change. */
 export interface ReleasedChange {

@@ -7,7 +7,7 @@ import { parseUrn } from "../../framework/urn";
 import { kinds } from "../../resources";
 import { compare } from "../pulumi-preview/changes";
 import type { Preview, Step } from "../pulumi-preview/preview";
-import { kindOf } from "../resource-types";
+import { kindOf } from "../state";
 import type { Prices } from "./prices";
 
 /** Hours of a month: a twelfth of a year. */

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { defaultsKey } from "../../framework/properties/defaults";
-import { typePrefixes } from "../resource-types";
-import { parseState, referenceTo, type StateResource, stateText } from "../state";
+import { parseState, referenceTo, type StateResource, stateText, typePrefixes } from "../state";
 
 const providers = { dynamic: "pulumi:providers:pulumi-nodejs", plugin: "pulumi:providers:serverless-compute" };
 

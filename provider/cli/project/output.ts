@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { basename, resolve } from "node:path";
-import { typePrefixes } from "../resource-types";
+import { typePrefixes } from "../state";
 import { exitCodes, type Terminal } from "../terminal";
 import { writeFolder } from "./folder";
 import { goProject } from "./go";

@@ -1,14 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
 import { optionsOf } from "serverless-compute-api/shapes";
 import { isSecret } from "../../engine/engine-properties";
-import { isRecord } from "../../engine/values";
+import { isRecord, pathText } from "../../engine/values";
 import { isRecorded } from "../../framework/properties/defaults";
 import { isPlainCredential } from "../../framework/properties/input-warnings";
-import { pathText } from "../../framework/properties/path-text";
 import { propertyOf } from "../../framework/properties/schema";
 import { isGeneratedName, parseUrn, shortType } from "../../framework/urn";
 import { type Kind, kinds } from "../../resources";
-import { kindOf } from "../resource-types";
+import { kindOf } from "../state";
 import type { Preview, Step } from "./preview";
 
 /** A changed property; a side is undefined if the property is absent there. */

@@ -4,8 +4,7 @@ import { isGeneratedName } from "../../framework/urn";
 import { isObjectKind, type Kind, type ObjectKind } from "../../resources";
 import { type Account, openAccount } from "../account";
 import { settingsIn } from "../provider-settings";
-import { kindOf } from "../resource-types";
-import type { ExportedState, PendingOperation } from "../state";
+import { type ExportedState, kindOf, type PendingOperation } from "../state";
 import {
   type Choices,
   determineOutcome,

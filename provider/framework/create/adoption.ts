@@ -1,6 +1,6 @@
 import { optionsOf, showValue } from "serverless-compute-api/shapes";
 import type { z } from "zod";
-import { hasUnknown, type Properties, toProperties } from "../../engine/values";
+import { hasUnknown, type Properties, pathText, toProperties } from "../../engine/values";
 import { callOptions } from "../calls";
 import type { Change, Context } from "../contract";
 import { type Created, idList, type NamedInputs, type NamedObject, type ObjectDefinition } from "../definition";
@@ -8,10 +8,9 @@ import { UserError } from "../errors";
 import { completeObject, observeObject, outputsOf, pick } from "../observation";
 import { isDetermined, withoutOmitted } from "../properties/defaults";
 import { diffProperties } from "../properties/diff";
-import { pathText } from "../properties/path-text";
 import { derivedOutputs } from "../properties/preview-outputs";
 import { hiddenValue, isSecretAt } from "../properties/secret-paths";
-import { hasName, listNamed } from "./named-objects";
+import { hasName, listNamed } from "./named-creates";
 
 /** Update of an existing object to the inputs of a program. */
 export interface Adoption {

@@ -1,8 +1,10 @@
+import type { CallOptions } from "serverless-compute-api";
+import { optionsOf } from "serverless-compute-api/shapes";
 import { sharedCallOptions } from "../calls";
 import type { Context } from "../contract";
-import type { NamedObject } from "../definition";
+import type { List, NamedInputs, NamedObject, ObjectDefinition } from "../definition";
 import { sharedValue } from "../deployment";
-import { type List, listAll } from "../listing";
+import { listAll } from "../lists";
 
 /** Creates of one deployment whose names the program sets. */
 interface NamedCreates {
@@ -40,4 +42,25 @@ export function runSerialized<Result>(context: Context, key: string, work: () =>
     result.catch(() => undefined),
   );
   return result;
+}
+
+/** Returns true if an object has a name; a service may change names to an equivalent form. */
+export function hasName<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  { inputs }: ObjectDefinition<Inputs, Outputs, ApiObject>,
+  object: NamedObject,
+  name: string,
+): boolean {
+  const { canonical = (text: string) => text } = optionsOf(inputs.shape.name);
+  return canonical(object.name) === canonical(name);
+}
+
+/** Lists the objects with a name; the list may contain other objects. */
+export function listNamed<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
+  { client }: ObjectDefinition<Inputs, Outputs, ApiObject>,
+  name: string,
+  options: CallOptions,
+  { clients }: Pick<Context, "clients">,
+): Promise<ApiObject[]> {
+  const requests = client(clients.management);
+  return requests.listNamed ? requests.listNamed(name, options) : requests.list(options);
 }

@@ -1,12 +1,11 @@
 import type { Dialect } from "serverless-compute-api";
 import { expectation, optionsOf, showValue } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { isProperties, type Path, type Properties, Unknown, type Value, valueAt } from "../../engine/values";
+import { isProperties, type Path, type Properties, pathText, Unknown, type Value, valueAt } from "../../engine/values";
 import type { Failure, Naming } from "../contract";
 import { resolveName } from "../names";
 import { programInputs, recordedDefaults } from "./defaults";
 import { diffProperties } from "./diff";
-import { pathText } from "./path-text";
 import { childOf, propertyOf, valueIfPresent } from "./schema";
 import { isSecretAt } from "./secret-paths";
 import { suggest } from "./spelling";

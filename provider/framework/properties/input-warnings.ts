@@ -1,7 +1,6 @@
 import { optionsOf, showValue } from "serverless-compute-api/shapes";
 import type { z } from "zod";
-import { isProperties, type Path, type Properties } from "../../engine/values";
-import { pathText } from "./path-text";
+import { isProperties, type Path, type Properties, pathText } from "../../engine/values";
 import { isSecretAt } from "./secret-paths";
 import { suggest, withSameWords } from "./spelling";
 

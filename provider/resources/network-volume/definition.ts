@@ -4,9 +4,8 @@ import { z } from "zod";
 import { type Properties, toProperties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Context, Failure } from "../../framework/contract";
-import { changedSettings, type Update } from "../../framework/definition";
+import { changedSettings, type ObservedObject, type Update } from "../../framework/definition";
 import { defineObject } from "../../framework/object";
-import type { ObservedObject } from "../../framework/read-result";
 import { adoptExisting } from "../adopt-existing";
 
 /** Inputs of a NetworkVolume resource (interface: Network volume). */

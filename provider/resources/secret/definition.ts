@@ -11,10 +11,9 @@ import { z } from "zod";
 import type { Properties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Context, Failure } from "../../framework/contract";
-import type { Update } from "../../framework/definition";
+import type { ObservedObject, Update } from "../../framework/definition";
 import { defineObject } from "../../framework/object";
 import { computed } from "../../framework/properties/preview-outputs";
-import type { ObservedObject } from "../../framework/read-result";
 import { adoptExisting } from "../adopt-existing";
 
 /** Inputs of a Secret resource in a program (interface: Secret). */

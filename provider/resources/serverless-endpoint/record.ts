@@ -3,7 +3,7 @@ import { cpuFlavorEntry, cpuFlavorOf } from "serverless-compute-api/shapes";
 import { type Properties, stringAt, toProperties, type Value } from "../../engine/values";
 import { type CallContext, callOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
-import type { ObservedObject } from "../../framework/read-result";
+import type { ObservedObject } from "../../framework/definition";
 import { type CompleteRecord, differingKeys, reportedContainer } from "./container";
 import { containerKeys, type Inputs, type Outputs } from "./inputs";
 import { markAfter, unverifiedKey } from "./rollout-states";

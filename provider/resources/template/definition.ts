@@ -9,9 +9,15 @@ import {
 import { type Properties, stringAt, toProperties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Change, Context, Failure } from "../../framework/contract";
-import { changedSettings, isReplacement, type Plan, type PlannedChange, type Update } from "../../framework/definition";
+import {
+  changedSettings,
+  isReplacement,
+  type ObservedObject,
+  type Plan,
+  type PlannedChange,
+  type Update,
+} from "../../framework/definition";
 import { defineObject } from "../../framework/object";
-import type { ObservedObject } from "../../framework/read-result";
 import { cudaVersionFailures } from "../cuda-versions";
 import { checkedInputs, type Inputs, type Outputs, templateContent, templateInputs, templateOutputs } from "./inputs";
 import { releaseTemplate } from "./release";

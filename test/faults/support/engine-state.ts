@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { createProvider } from "../../../provider/dynamic/provider";
 import { diffChanges } from "../../../provider/engine/messages";
 import { type Properties, toProperties } from "../../../provider/engine/values";
-import { invalidateLists } from "../../../provider/framework/list-cache";
+import { invalidateLists } from "../../../provider/framework/lists";
 import { createProviderProcess } from "../../../provider/framework/process";
 import { resourceCalls } from "../../../provider/plugin/resource-calls";
 import { kinds } from "../../../provider/resources";

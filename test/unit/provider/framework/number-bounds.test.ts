@@ -2,7 +2,7 @@ import { type Dialect, limits } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createProvider } from "../../../../provider/dynamic/provider";
-import { toPropertyMap } from "../../../../provider/engine/structs";
+import { toPropertyMap } from "../../../../provider/engine/protobuf-struct";
 import type { Path } from "../../../../provider/engine/values";
 import { createProviderProcess } from "../../../../provider/framework/process";
 import { propertyOf } from "../../../../provider/framework/properties/schema";
