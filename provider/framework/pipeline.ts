@@ -195,7 +195,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       const isRefresh = !providerProcess.deployment().checkedUrns.delete(urn);
       providerProcess.deployment().ownedIds.set(id, "state");
       recordObject(providerProcess, id, inputsOf(news.properties, news));
-      return redactFailures([news, olds], () => {
+      return redactFailures([news, olds], (_secrets, redact) => {
         const dialect = providerProcess.dialect();
         const differences = operations.diff(olds.properties, news.properties, dialect);
         const changes = differences.map((difference) => ({
@@ -214,7 +214,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
             dialect,
             keepsName,
           }))
-            void providerProcess.log.warning(urn, warning);
+            void providerProcess.log.warning(urn, redact(warning));
         // Independent of the changes, because a resource option such as `replaceOnChanges` can turn any change into a replacement.
         return {
           changes,

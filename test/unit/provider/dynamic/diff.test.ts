@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { defaultsKey } from "../../../../provider/framework/properties/defaults";
 import { bench, internal, unknownText } from "./box";
 
 const state = { ...internal, name: "lunch-dev", size: 1 };
@@ -47,11 +48,14 @@ describe("a diff", () => {
   });
 
   it("deletes first if the program sets the same unique name, and last if the name differs or is generated", async () => {
-    const { provider } = bench();
+    const generated = { name: state.name, [defaultsKey]: ["name:random"] };
+    const { provider } = bench({
+      check: (_olds, news) => ({ inputs: "name" in news ? news : { ...news, ...generated }, failures: [] }),
+    });
     const { name: _name, ...unnamed } = state;
     const deleteBeforeReplace = async (news: Record<string, unknown>) => {
-      await provider.check(state, news);
-      return (await provider.diff("box-1", state, { ...state, ...news })).deleteBeforeReplace;
+      const { inputs } = await provider.check(state, news);
+      return (await provider.diff("box-1", state, inputs)).deleteBeforeReplace;
     };
     // The option replaceOnChanges may turn a change that does not replace by itself into a replacement.
     for (const change of [{ size: 2 }, { colour: "red" }]) {
