@@ -38,6 +38,7 @@ const faultsOfV2 = [
 
 /** Suites of `test/faults` whose rules depend on the dialect: both in every run. */
 const faultsOfBoth = [
+  "gpu-pools",
   "inputs",
   "messages",
   "repeated-creates",

@@ -122,6 +122,8 @@ export interface ManagementClient {
 
   createEndpoint(settings: EndpointCreate, options?: CallOptions): Promise<EndpointRecord>;
   readEndpoint(id: string, options?: CallOptions): Promise<EndpointRecord | undefined>;
+  /** Adds the pools that contain the GPU types of an endpoint. Absent if the dialect returns the pools. */
+  withPools?(endpoint: EndpointRecord, options?: CallOptions): Promise<EndpointRecord>;
   /** Reads an endpoint's version and newest releases, newest first; undefined in a dialect without releases. */
   readReleases(id: string, options?: CallOptions): Promise<EndpointReleases | undefined>;
   listEndpoints(options?: CallOptions): Promise<EndpointRecord[]>;

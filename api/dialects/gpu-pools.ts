@@ -1,7 +1,7 @@
 import { invalidArgument, type RequestInfo } from "../errors";
 import type { EndpointRecord, EndpointSettings } from "../shapes";
 
-/** The GPU types of an endpoint in REST v2: pools without some of their types. */
+/** A selection of GPU types: pools without some of their types. */
 export interface PoolSelection {
   pools: string[];
   excludedTypes: string[];
@@ -31,6 +31,11 @@ export function selectPools(
   }: Pick<EndpointSettings, "gpuTypeIds" | "gpuPools" | "excludedGpuTypeIds">,
   request: RequestInfo,
 ): PoolSelection {
+  if (pools.size === 0 && requestedPools.length + excluded.length > 0)
+    throw invalidArgument(
+      `${requestedPools.length > 0 ? "gpuPools" : "excludedGpuTypeIds"}: the service lists no pools; set gpuTypeIds instead`,
+      request,
+    );
   const unknownPools = requestedPools.filter((pool) => !pools.has(pool));
   if (unknownPools.length > 0) {
     const names = unknownPools.map((pool) => JSON.stringify(pool)).join(", ");
@@ -69,11 +74,13 @@ export function selectPools(
   return { pools: selectedPools, excludedTypes };
 }
 
-/** Converts an unordered list of GPU types to a choice of pools. */
+/** Converts an unordered list of GPU types to a choice of pools. A type in no pool counts as a pool. */
 export function poolsContaining(pools: Pools, types: readonly string[]): PoolSelection {
   const selectedPools = [...pools].filter(([, members]) => members.some((type) => types.includes(type)));
   const excludedTypes = selectedPools.flatMap(([, members]) => members.filter((type) => !types.includes(type)));
-  return { pools: selectedPools.map(([pool]) => pool), excludedTypes };
+  const pooledTypes = selectedPools.flatMap(([, members]) => members);
+  const unpooledTypes = types.filter((type) => !pooledTypes.includes(type));
+  return { pools: [...selectedPools.map(([pool]) => pool), ...unpooledTypes], excludedTypes };
 }
 
 /** The GPU types of an endpoint's pools; empty (any type) without pools. An unknown pool counts as a type. */

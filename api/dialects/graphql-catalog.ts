@@ -7,10 +7,12 @@ const documents = {
   gpuTypes: `query gpuTypes { serverlessGpuPools { id gpuTypeIds }
     gpuTypes { id displayName manufacturer memoryInGb lowestPrice(input: { gpuCount: 1 }) { uninterruptablePrice } } }`,
   dataCenters: "query dataCenters { dataCenters { id name region } }",
-  gpuStock: "query gpuStock { dataCenters { id gpuAvailability { gpuTypeId available } } }",
+  gpuStock:
+    "query gpuStock { serverlessGpuPools { id gpuTypeIds } dataCenters { id gpuAvailability { gpuTypeId available } } }",
   workerQuota: "query workerQuota { myself { maxServerlessConcurrency endpoints { workersMax } } }",
 } as const;
 
+const gpuPools = listOf(z.looseObject({ id: recordId, gpuTypeIds: listOf(z.string()) }));
 const gpuCatalog = z.lazy(() =>
   z.looseObject({
     gpuTypes: z.array(
@@ -22,7 +24,7 @@ const gpuCatalog = z.lazy(() =>
         lowestPrice: z.looseObject({ uninterruptablePrice: z.number().nullish() }).nullish(),
       }),
     ),
-    serverlessGpuPools: z.array(z.looseObject({ id: recordId, gpuTypeIds: z.array(z.string()).nullish() })).nullish(),
+    serverlessGpuPools: gpuPools,
   }),
 );
 const dataCenterCatalog = z.lazy(() =>
@@ -33,6 +35,7 @@ const dataCenterCatalog = z.lazy(() =>
 
 const gpuStockCatalog = z.lazy(() =>
   z.looseObject({
+    serverlessGpuPools: gpuPools,
     dataCenters: z.array(
       z.looseObject({
         id: recordId,
@@ -50,6 +53,10 @@ const workerQuota = z.lazy(() =>
   }),
 );
 
+/** The pool that contains a GPU type. */
+const poolOf = (id: string, pools: z.output<typeof gpuPools>): string | undefined =>
+  pools.find(({ gpuTypeIds }) => gpuTypeIds.includes(id))?.id;
+
 /** Reads the catalog and the worker quota through GraphQL. */
 export function createGraphqlCatalog(calls: Pick<GraphqlCalls, "send">) {
   const query = <Shape extends z.ZodType>(name: keyof typeof documents, shape: Shape, options?: CallOptions) =>
@@ -64,12 +71,12 @@ export function createGraphqlCatalog(calls: Pick<GraphqlCalls, "send">) {
         // GraphQL returns "Nvidia"; REST v2 uses upper case.
         manufacturer: manufacturer?.toUpperCase(),
         memoryInGb: memoryInGb ?? undefined,
-        pool: serverlessGpuPools?.find(({ gpuTypeIds }) => gpuTypeIds?.includes(id))?.id,
+        pool: poolOf(id, serverlessGpuPools),
         price: lowestPrice?.uninterruptablePrice ?? undefined,
       }));
     },
     async listGpuStock(options) {
-      const { dataCenters } = await query("gpuStock", gpuStockCatalog, options);
+      const { dataCenters, serverlessGpuPools } = await query("gpuStock", gpuStockCatalog, options);
       const dataCenterIdsByType = new Map<string, string[]>();
       for (const { id, gpuAvailability } of dataCenters)
         for (const { gpuTypeId, available } of gpuAvailability)
@@ -77,7 +84,11 @@ export function createGraphqlCatalog(calls: Pick<GraphqlCalls, "send">) {
             ...(dataCenterIdsByType.get(gpuTypeId) ?? []),
             ...(available ? [id] : []),
           ]);
-      return [...dataCenterIdsByType].map(([id, dataCenterIds]) => ({ id, dataCenterIds }));
+      return [...dataCenterIdsByType].map(([id, dataCenterIds]) => ({
+        id,
+        pool: poolOf(id, serverlessGpuPools),
+        dataCenterIds,
+      }));
     },
     async readWorkerQuota(options) {
       const { myself } = await query("workerQuota", workerQuota, options);

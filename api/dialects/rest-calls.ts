@@ -23,6 +23,20 @@ export function sharedOptions(options: CallOptions | undefined): CallOptions {
   return rest;
 }
 
+/** A request that is sent once and shared by all calls of a deployment; a failed one is not cached. */
+export function sharedRequest<Response>(send: (options: CallOptions) => Promise<Response>) {
+  let cached: Promise<Response> | undefined;
+  return (options: CallOptions | undefined): Promise<Response> => {
+    if (cached) return cached;
+    const pending = send(sharedOptions(options));
+    cached = pending;
+    pending.catch(() => {
+      if (cached === pending) cached = undefined;
+    });
+    return pending;
+  };
+}
+
 /** The service's error for an endpoint whose template does not exist. */
 export const templateNotFound = (id: string, request: RequestInfo): ApiError =>
   classifyResponse({ status: 400, text: `templateId: template "${id}" does not exist` }, request);

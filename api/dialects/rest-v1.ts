@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { pathSegment, requestInfo } from "../address";
-import { invalidArgument } from "../errors";
+import { invalidArgument, type RequestInfo } from "../errors";
 import type { CallOptions, ManagementClient } from "../management";
 import { newTemplateRetries } from "../retry";
 import {
@@ -10,6 +10,7 @@ import {
   type EndpointChanges,
   type EndpointCreate,
   type EndpointRecord,
+  type EndpointSettings,
   limits,
   lowestCudaVersion,
   networkVolumeRecord,
@@ -20,10 +21,10 @@ import {
   workerRecord,
 } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
-import { gpuTypesIn, poolsContaining, poolsOf } from "./gpu-pools";
+import { gpuTypesIn, poolsContaining, poolsOf, selectPools } from "./gpu-pools";
 import { createGraphqlManagement } from "./graphql";
-import { createRestCalls, templateNotFound } from "./rest-calls";
-import { hasIdleTimeout } from "./rest-v2-bodies";
+import { createRestCalls, sharedRequest, templateNotFound } from "./rest-calls";
+import { hasAny, hasIdleTimeout } from "./rest-v2-bodies";
 import { markedCopy, unmarked } from "./template-mark";
 
 /** The body of a create request, without null settings, and without GPU settings for CPU endpoints. */
@@ -48,13 +49,10 @@ const patchBody = (changes: EndpointChanges) => ({
 });
 
 /** Rejects container settings, which an endpoint of REST v1 has only in its template (interface: Endpoint). */
-function requireTemplate(settings: EndpointChanges, request: { method: string; url: string }): void {
+function requireTemplate(settings: EndpointChanges, request: RequestInfo): void {
   const [name] = Object.keys(ownContainerIn(settings));
   if (name === undefined) return;
-  throw invalidArgument(
-    `${name}: an endpoint of REST v1 has no container of its own; set it in its template`,
-    requestInfo(request),
-  );
+  throw invalidArgument(`${name}: an endpoint of REST v1 has no container of its own; set it in its template`, request);
 }
 
 const replaceNull = <Value>(value: Value | null | undefined, replacement: Value): Value | undefined =>
@@ -95,6 +93,21 @@ export function createRestV1Management(
   const volumeUrl = (method: string, id: string) =>
     `${volumes}/${pathSegment(id, "network volume", { method, url: volumes })}`;
 
+  const pools = sharedRequest(async (options) => poolsOf(await graphql.listGpuTypes(options)));
+
+  /** Converts changes to those of REST v1, which has lists of GPU types, but no pools. `settings` are the settings after the changes. */
+  async function withoutPools<Changes extends EndpointChanges>(
+    { gpuPools: _p, excludedGpuTypeIds: _e, ...changes }: Changes,
+    settings: EndpointSettings,
+    request: RequestInfo,
+    options?: CallOptions,
+  ) {
+    const { gpuTypeIds, gpuPools = [], excludedGpuTypeIds = [] } = settings;
+    if (gpuPools.length + excludedGpuTypeIds.length === 0) return { ...changes, gpuTypeIds };
+    const catalog = await pools(options);
+    return { ...changes, gpuTypeIds: gpuTypesIn(catalog, selectPools(catalog, settings, request)).gpuTypeIds };
+  }
+
   /** Adds the settings of an endpoint's copied template. REST v1 may omit `dockerArgs`; GraphQL returns it. */
   async function withCopiedSettings(endpoint: EndpointRecord, options?: CallOptions): Promise<EndpointRecord> {
     const copy = endpoint.copyId === undefined ? undefined : await graphql.readTemplate(endpoint.copyId, options);
@@ -103,15 +116,21 @@ export function createRestV1Management(
     return { ...endpoint, own, container };
   }
 
+  const withPools = async (endpoint: EndpointRecord, options?: CallOptions): Promise<EndpointRecord> => {
+    const catalog = await pools(options);
+    return { ...endpoint, ...gpuTypesIn(catalog, poolsContaining(catalog, endpoint.gpuTypeIds)) };
+  };
+
   return {
     ...graphql,
 
     async createEndpoint(settings, options) {
-      requireTemplate(settings, { method: "POST", url: endpoints });
+      const info = requestInfo({ method: "POST", url: endpoints });
+      requireTemplate(settings, info);
       const request: TransportRequest = {
         method: "POST",
         url: endpoints,
-        body: createBody(settings),
+        body: createBody(await withoutPools(settings, settings, info, options)),
         idempotent: false,
         visibilityRetries: newTemplateRetries,
       };
@@ -120,11 +139,10 @@ export function createRestV1Management(
     async readEndpoint(id, options) {
       const record = await read(endpointWithTemplate, `${endpointUrl("GET", id)}?includeTemplate=true`, options);
       const endpoint = record && (await withCopiedSettings(endpointFromTemplateRecord(record), options));
-      if (!endpoint?.container || endpoint.gpuTypeIds.length === 0) return endpoint;
       // REST v2 stores pools, so the order of the types is meaningless, and the types of all pools mean any type.
-      const pools = poolsOf(await graphql.listGpuTypes(options));
-      return { ...endpoint, ...gpuTypesIn(pools, poolsContaining(pools, endpoint.gpuTypeIds)) };
+      return endpoint?.container && endpoint.gpuTypeIds.length > 0 ? withPools(endpoint, options) : endpoint;
     },
+    withPools,
     readReleases: async () => undefined,
     listEndpoints: async (options) => (await list(serverlessEndpointRecord, endpoints, options)).map(endpointFrom),
     async listBoundEndpoints(template, options) {
@@ -146,9 +164,14 @@ export function createRestV1Management(
     },
     async updateEndpoint(id, changes, options) {
       const url = endpointUrl("PATCH", id);
-      requireTemplate(changes, { method: "PATCH", url });
+      const info = requestInfo({ method: "PATCH", url });
+      requireTemplate(changes, info);
       const visibilityRetries = changes.templateId === undefined ? undefined : newTemplateRetries;
-      const body = patchBody(changes);
+      const body = patchBody(
+        hasAny(changes, "gpuTypeIds", "gpuPools", "excludedGpuTypeIds")
+          ? await withoutPools(changes, options?.settings ?? changes, info, options)
+          : changes,
+      );
       const request: TransportRequest = { method: "PATCH", url, body, idempotent: true, visibilityRetries };
       return endpointFrom(await send(serverlessEndpointRecord, request, options));
     },

@@ -1,23 +1,13 @@
 import type { CallOptions, ManagementClient } from "../management";
-import { type V2GpuRecord, v2AccountLimits, v2CpuRecord, v2DataCenterRecord, v2GpuRecord } from "../shapes";
+import { v2AccountLimits, v2CpuRecord, v2DataCenterRecord, v2GpuRecord } from "../shapes";
 import { type Pools, poolsOf } from "./gpu-pools";
-import { type RestCalls, sharedOptions } from "./rest-calls";
+import { type RestCalls, sharedRequest } from "./rest-calls";
 import { gpuStockFrom, gpuTypeFrom } from "./rest-v2-records";
 
 /** Reads the catalog and the account's limits through REST v2. */
 export function createRestV2Catalog({ send, list }: Pick<RestCalls, "send" | "list">, baseUrl: string) {
   const catalog = `${baseUrl}/catalog`;
-  let cached: Promise<V2GpuRecord[]> | undefined;
-  /** The GPU types, requested once and shared by all calls of a deployment; a failed request is not cached. */
-  const requestGpus = (options: CallOptions | undefined): Promise<V2GpuRecord[]> => {
-    if (cached) return cached;
-    const pending = list(v2GpuRecord, `${catalog}/gpus`, sharedOptions(options), "gpus");
-    cached = pending;
-    pending.catch(() => {
-      if (cached === pending) cached = undefined;
-    });
-    return pending;
-  };
+  const requestGpus = sharedRequest((options) => list(v2GpuRecord, `${catalog}/gpus`, options, "gpus"));
 
   return {
     /** The pools of serverless endpoints. */

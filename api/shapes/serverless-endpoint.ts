@@ -131,16 +131,15 @@ export const endpointFields = {
     .register(propertyOptions, { replaceOnChanges: true, dialect: "v2", serviceDefault: "QUEUE" }),
   excludedGpuTypeIds: z
     .array(z.string().min(1))
-    .describe("Excluded GPU types, of gpuPools or of all pools. Cannot be combined with gpuTypeIds. REST v2 only.")
-    .register(propertyOptions, { unordered: true, dialect: "v2", catalog: gpuTypes, ...restartsWorkers }),
+    .describe("Excluded GPU types, of gpuPools or of all pools. Cannot be combined with gpuTypeIds.")
+    .register(propertyOptions, { unordered: true, catalog: gpuTypes, ...restartsWorkers }),
   gpuPools: z
     .array(z.string().min(1))
     .describe(
-      'Pools of GPU types, for example "AMPERE_24", instead of gpuTypeIds: all their types except excludedGpuTypeIds. REST v2 only.',
+      'Pools of GPU types, for example "AMPERE_24", instead of gpuTypeIds: all their types except excludedGpuTypeIds.',
     )
     .register(propertyOptions, {
       unordered: true,
-      dialect: "v2",
       catalog: { noun: "GPU pool", ids: Object.keys(gpuPools) },
       ...restartsWorkers,
     }),

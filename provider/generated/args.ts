@@ -250,9 +250,9 @@ export interface ServerlessEndpointArgs {
   workersMax?: pulumi.Input<number>;
   /** Delivery of requests to workers: as jobs of a queue (the default), or directly. REST v2 only. A change replaces the resource. */
   type?: pulumi.Input<"QUEUE" | "LOAD_BALANCER">;
-  /** Pools of GPU types, for example "AMPERE_24", instead of gpuTypeIds: all their types except excludedGpuTypeIds. REST v2 only. */
+  /** Pools of GPU types, for example "AMPERE_24", instead of gpuTypeIds: all their types except excludedGpuTypeIds. */
   gpuPools?: pulumi.Input<pulumi.Input<string>[]>;
-  /** Excluded GPU types, of gpuPools or of all pools. Cannot be combined with gpuTypeIds. REST v2 only. */
+  /** Excluded GPU types, of gpuPools or of all pools. Cannot be combined with gpuTypeIds. */
   excludedGpuTypeIds?: pulumi.Input<pulumi.Input<string>[]>;
   /** Start of workers from a saved state, with a priority; replaces flashboot. REST v2 only. */
   flashbootType?: pulumi.Input<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT">;

@@ -1,7 +1,11 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Dialect } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { deployResource, variantNames } from "./support/engine-state";
 import { reportedRows } from "./support/reported-values";
+
+/** Inputs that REST v1 does not return: the state contains pools only if the program selects them. */
+const notInV1 = ["gpuPools", "excludedGpuTypeIds"];
 
 describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
   const rows = reportedRows(dialect).flatMap((row) => {
@@ -20,6 +24,10 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
         const resource = await deployResource(variant, dialect, row);
         await resource.refresh(row.fields(value));
         const added = await resource.preview({ ...program, [property]: value });
+        if (dialect === "v1" && notInV1.includes(property)) {
+          expect(added).toMatchObject({ failures: [], changes: !isDeepStrictEqual(value, []), replaces: [] });
+          continue;
+        }
         expect(added).toMatchObject({ failures: [], changes: false, replaces: [] });
         const other = values.find((candidate) => candidate !== value);
         expect(await resource.preview({ ...program, [property]: other ?? null })).toMatchObject({ changes: true });

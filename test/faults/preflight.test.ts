@@ -128,13 +128,13 @@ describe(`preflight in dialect ${dialect}`, () => {
     await check({ gpuTypeIds: [a40, Unknown.value] }, {}, "unknown type");
     expect(warnings.filter((text) => text.includes("stock"))).toEqual([]);
     const pools = ["AMPERE_48"];
-    if (dialect === "v2") await check({ gpuPools: pools }, {}, "pool");
+    await check({ gpuPools: pools }, {}, "pool");
     expect(warnings.filter((text) => text.includes("stock"))).toEqual([]);
     await check({ gpuTypeIds: [l4, a40], dataCenterIds: ["EU-RO-1"] }, {}, "both");
-    if (dialect === "v2") await check({ gpuPools: pools, excludedGpuTypeIds: ["NVIDIA RTX A6000"] }, {}, "rest");
+    await check({ gpuPools: pools, excludedGpuTypeIds: ["NVIDIA RTX A6000"] }, {}, "rest");
     expect(warnings.filter((text) => text.includes("stock"))).toEqual([
       "both gpuTypeIds: NVIDIA L4 and NVIDIA A40 have no stock in EU-RO-1",
-      ...(dialect === "v2" ? ["rest gpuPools: no type of AMPERE_48 has stock in any data centre"] : []),
+      "rest gpuPools: no type of AMPERE_48 has stock in any data centre",
     ]);
   });
 

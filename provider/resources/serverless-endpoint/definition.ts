@@ -19,7 +19,7 @@ import {
   serverlessEndpointOutputs,
 } from "./inputs";
 import { preflight } from "./preflight";
-import { firstVersion, observe, urlOf, withVersion } from "./record";
+import { firstVersion, observe, urlOf, withPools, withVersion } from "./record";
 import { changedSettingNames, derivedSecrets, inPlaceWarnings, markAfter, pendingVerification } from "./rollout-states";
 import { updateVerified, verifyCreated } from "./verified-update";
 
@@ -120,7 +120,7 @@ const endpoints: ObjectDefinition<Inputs, Outputs, CompleteRecord> = {
   observe,
   // The versions of all endpoints of an account would be one request for each.
   complete: async (record, desired, context, purpose) => {
-    const bound = await withTemplate(record, desired, context);
+    const bound = await withPools(await withTemplate(record, desired, context), desired, context);
     return purpose === "import" ? bound : withVersion(bound, desired, context);
   },
   update: applyUpdate,

@@ -15,7 +15,8 @@ const isSet = (value: Value | undefined): boolean =>
 const idleTimeoutDefault = propertyOf(serverlessEndpointInputs.shape.idleTimeout).defaultValue;
 
 /** Checks the rules of REST v1: a template (interface: Endpoint), whole seconds (description of REST v1: scalerValue), and a single number of virtual CPUs for all flavours. */
-function v1Failures({ scalerValue, cpuFlavorIds, templateId }: Properties): Failure[] {
+function v1Failures(inputs: Properties): Failure[] {
+  const { scalerValue, cpuFlavorIds, templateId, computeType } = inputs;
   const entriesWithCount = textsIn(cpuFlavorIds).filter((entry) => entry.includes("-"));
   return [
     ...(templateId === undefined
@@ -29,6 +30,9 @@ function v1Failures({ scalerValue, cpuFlavorIds, templateId }: Properties): Fail
     ...(typeof scalerValue === "number" && !Number.isInteger(scalerValue)
       ? [{ path: "scalerValue", reason: `is ${scalerValue}; must be a whole number with REST v1` }]
       : []),
+    ...["gpuPools", "excludedGpuTypeIds"].flatMap((path) =>
+      computeType === "CPU" && isSet(inputs[path]) ? [{ path, reason: "requires computeType GPU" }] : [],
+    ),
     ...entriesWithCount.map((entry) => ({
       path: "cpuFlavorIds",
       reason: `contains ${JSON.stringify(entry)}; REST v1 has a single number of virtual CPUs for all flavours; set vcpuCount`,

@@ -22,7 +22,7 @@ function gpuTypesOf(
   desired: Properties,
 ): Pick<ObservedObject<Inputs, Outputs>["inputs"], GpuTypes> {
   const { gpuTypeIds, anyGpuType, excludedGpuTypeIds = [], gpuPools } = record;
-  if (anyGpuType === undefined) return { gpuTypeIds };
+  if (anyGpuType === undefined) return selectsPools(desired) ? {} : { gpuTypeIds };
   if (listIn(desired, "gpuPools").length > 0) return { gpuTypeIds: [], gpuPools, excludedGpuTypeIds };
   const types = listIn(desired, "gpuTypeIds");
   const isImport = Object.keys(desired).length === 0;
@@ -32,6 +32,9 @@ function gpuTypesOf(
   const hasSameTypes = types.length === gpuTypeIds.length && gpuTypeIds.every((type) => types.includes(type));
   return { gpuTypeIds: hasSameTypes ? types : gpuTypeIds, excludedGpuTypeIds: [], ...pools };
 }
+/** Returns true if a program selects its GPU types by pools. */
+const selectsPools = (desired: Properties): boolean =>
+  listIn(desired, "gpuPools").length + listIn(desired, "excludedGpuTypeIds").length > 0;
 type GpuTypes = "gpuTypeIds" | "gpuPools" | "excludedGpuTypeIds";
 
 /** Returns the volumes of an endpoint. The service may report a volume in both properties or only in the list, however it was set. */
@@ -91,6 +94,7 @@ export function observe(
     flashboot: _f,
     flashbootType: _t,
     excludedGpuTypeIds: _e,
+    gpuTypeIds: _g,
     gpuPools: _p,
     networkVolumeId: _i,
     networkVolumeIds: _n,
@@ -146,6 +150,18 @@ export function urlOf(
 ): string {
   const isLoadBalancer = (type ?? state["type"]) === "LOAD_BALANCER";
   return requestUrl ?? (isLoadBalancer ? stringAt(state, "url") : undefined) ?? clients.jobs.url(id);
+}
+
+/** Adds the pools if the program selects them and the dialect does not return them. */
+export async function withPools(
+  record: EndpointRecord,
+  desired: Properties,
+  context: CallContext,
+): Promise<EndpointRecord> {
+  const { management } = context.clients;
+  const isKnown = record.anyGpuType !== undefined || record.unknownKeys?.includes("gpuTypeIds");
+  if (isKnown || !selectsPools(desired) || !management.withPools) return record;
+  return management.withPools(record, callOptions(context));
 }
 
 /** Version of a new endpoint. */

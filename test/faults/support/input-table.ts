@@ -227,16 +227,16 @@ export async function inputTable(
             relatedInputs: { scalerType: "REQUEST_COUNT" },
           },
         ]),
-        ...onlyIn("v2", [
+        [
           "gpuPools",
           [["AMPERE_24"], ["ADA_24", "AMPERE_24"]],
           { absentValue: anyType, inResponse: { name: "gpuTypeIds", convert: typesOfPools } },
-        ]),
-        ...onlyIn("v2", [
+        ],
+        [
           "excludedGpuTypeIds",
           [["NVIDIA L4"], ["NVIDIA L4", "NVIDIA A40"]],
           { absentValue: anyType, inResponse: { name: "gpuTypeIds", convert: allExcept } },
-        ]),
+        ],
         ...onlyIn("v2", [
           "flashbootType",
           ["PRIORITY_FLASHBOOT", "FLASHBOOT"],

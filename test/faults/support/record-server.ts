@@ -123,6 +123,10 @@ function v2Response({ url }: ReceivedRequest, kind: ObjectKind, record: object):
 
 function v1Response({ url, body }: ReceivedRequest, kind: ObjectKind, record: object): Behaviour {
   const template = kind === "Template" ? record : v1Template;
+  if (body.includes("serverlessGpuPools")) {
+    const serverlessGpuPools = gpus.map(({ id, pool }) => ({ id: pool, gpuTypeIds: [id] }));
+    return json({ data: { gpuTypes: gpus, serverlessGpuPools } });
+  }
   if (body.includes("myself"))
     return json({
       data: { myself: { podTemplates: [template], secrets: [record], containerRegistryCreds: [record] } },

@@ -44,6 +44,12 @@ const scaling = {
   QUEUE_DELAY: { scaling: { type: "QUEUE_DELAY", queueDelay: 4 } },
   REQUEST_COUNT: { scaling: { type: "REQUEST_COUNT", requestCount: 4 }, workers: { min: 0, max: 3 } },
 };
+/** The only GPU type of each pool of the record server's catalog. */
+const typeOfPool: Readonly<Record<string, string>> = {
+  ADA_24: "NVIDIA L4",
+  AMPERE_48: "NVIDIA A40",
+  AMPERE_80: "NVIDIA A100 80GB PCIe",
+};
 const booleans = { values: [true, false] };
 const onCpu = { inputs: { computeType: "CPU" }, v1: { computeType: "CPU" }, v2: cpu("cpu3c", 2) };
 const ofPods = { inputs: { isServerless: false }, v1: { isServerless: false }, v2: { serverless: false } };
@@ -117,9 +123,16 @@ export const rows: Row[] = [
             pools: toList(types).map((type) => ({ "NVIDIA L4": "ADA_24", "NVIDIA A40": "AMPERE_48" })[String(type)]),
           }),
       },
-      gpuPools: { values: [["ADA_24", "AMPERE_48"], ["AMPERE_80"]], v2: (pools) => gpu({ pools }) },
+      gpuPools: {
+        values: [["ADA_24", "AMPERE_48"], ["AMPERE_80"]],
+        v1: (pools) => ({ gpuTypeIds: toList(pools).map((pool) => typeOfPool[String(pool)]) }),
+        v2: (pools) => gpu({ pools }),
+      },
       excludedGpuTypeIds: {
         values: [[], ["NVIDIA A40"]],
+        v1: (excluded) => ({
+          gpuTypeIds: Object.values(typeOfPool).filter((type) => !toList(excluded).includes(type)),
+        }),
         v2: (excludedTypes) => gpu({ pools: ["ADA_24", "AMPERE_48", "AMPERE_80"], excludedTypes }),
       },
       gpuCount: { values: [1, 2, 8], v2: (count) => gpu({ count }) },

@@ -70,6 +70,21 @@ test("an unordered list of types selects the pools that contain them", () => {
   expect(poolsContaining(pools, [])).toEqual({ pools: [], excludedTypes: [] });
 });
 
+test("a type without a pool counts as a pool in both directions", () => {
+  const selection = poolsContaining(pools, ["B200", "H100"]);
+  expect(selection).toEqual({ pools: ["HOPPER_80", "B200"], excludedTypes: [] });
+  expect(gpuTypesIn(pools, selection).gpuTypeIds).toEqual(["H100", "B200"]);
+});
+
+test.each([
+  ["gpuPools", ["AMPERE_24"], []],
+  ["excludedGpuTypeIds", [], ["L4"]],
+])("%s of a service without pools is an error that names gpuTypeIds", async (property, gpuPools, excluded) => {
+  const select = () => selectPools(new Map(), { gpuPools, excludedGpuTypeIds: excluded }, request);
+  const error = await apiErrorOf(Promise.resolve().then(select));
+  expect(error.message).toBe(`${property}: the service lists no pools; set gpuTypeIds instead`);
+});
+
 test.each([
   ["some pools", { pools: ["AMPERE_24"], excludedTypes: ["L4"] }, ["A5000"], false],
   [

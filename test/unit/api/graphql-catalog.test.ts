@@ -37,6 +37,7 @@ test("the stock of a GPU type is the list of the data centres that have it", asy
   const stockOf = (...types: [gpuTypeId: string, available: boolean | null][]) =>
     types.map(([gpuTypeId, available]) => ({ gpuTypeId, available }));
   const { management, result } = await startWith({
+    serverlessGpuPools: [{ id: "AMPERE_24", gpuTypeIds: ["NVIDIA L4"] }],
     dataCenters: [
       { id: "EU-RO-1", gpuAvailability: stockOf(["NVIDIA L4", true], ["NVIDIA A30", false]) },
       { id: "US-KS-2", gpuAvailability: stockOf(["NVIDIA L4", true], ["NVIDIA A30", null]) },
@@ -44,7 +45,7 @@ test("the stock of a GPU type is the list of the data centres that have it", asy
     ],
   });
   expect(await result(management.listGpuStock())).toEqual([
-    { id: "NVIDIA L4", dataCenterIds: ["EU-RO-1", "US-KS-2"] },
+    { id: "NVIDIA L4", pool: "AMPERE_24", dataCenterIds: ["EU-RO-1", "US-KS-2"] },
     { id: "NVIDIA A30", dataCenterIds: [] },
   ]);
 });

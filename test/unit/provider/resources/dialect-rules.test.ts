@@ -196,8 +196,6 @@ test.each<["v1" | "v2", keyof typeof kinds, Properties, Properties]>([
   ["v2", "NetworkVolume", { size: 10, dataCenterId: "EU-RO-1" }, { type: "STANDARD" }],
   ["v2", "ServerlessEndpoint", { templateId: "t" }, { type: "QUEUE" }],
   ["v2", "ServerlessEndpoint", { templateId: "t" }, { flashbootType: "OFF" }],
-  ["v2", "ServerlessEndpoint", { templateId: "t" }, { excludedGpuTypeIds: ["NVIDIA L4"] }],
-  ["v2", "ServerlessEndpoint", { templateId: "t" }, { gpuPools: ["AMPERE_24"] }],
   ["v2", "ServerlessEndpoint", { templateId: "t", computeType: "CPU" }, { cpuFlavorIds: ["cpu3c-4"] }],
 ])("only REST %s accepts a %s %j with %j", (dialect, kind, base, property) => {
   const news = { ...base, ...property };
@@ -207,8 +205,24 @@ test.each<["v1" | "v2", keyof typeof kinds, Properties, Properties]>([
   expect(failuresOf(kind, news, other)).toEqual([expect.stringMatching(new RegExp(`^${key}: `))]);
 });
 
+test.each(["gpuPools", "excludedGpuTypeIds"])("%s requires GPU workers, and no gpuTypeIds, in both dialects", (key) => {
+  const failures = (more: Properties) =>
+    (["v1", "v2"] as const).map((dialect) =>
+      failuresOf("ServerlessEndpoint", { templateId: "t", [key]: ["NVIDIA L4"], ...more }, dialect),
+    );
+  expect(failures({})).toEqual([[], []]);
+  expect(failures({ gpuTypeIds: ["NVIDIA A40"] })).toEqual([
+    [`${key}: cannot be combined with gpuTypeIds`],
+    [`${key}: cannot be combined with gpuTypeIds`],
+  ]);
+  expect(failures({ computeType: "CPU" })).toEqual([
+    [`${key}: requires computeType GPU`],
+    [`${key}: requires computeType GPU with REST v2`],
+  ]);
+});
+
 test("an unknown value of an input that only the other version accepts passes, because it may be absent", () => {
-  const endpoint = { templateId: "t", flashbootType: Unknown.value, excludedGpuTypeIds: Unknown.value };
+  const endpoint = { templateId: "t", flashbootType: Unknown.value, type: Unknown.value };
   expect(failuresOf("ServerlessEndpoint", endpoint, "v1")).toEqual([]);
 });
 

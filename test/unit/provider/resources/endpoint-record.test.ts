@@ -90,6 +90,14 @@ describe("the GPU types of a record", () => {
   ])("%s", (_, reported, desired, inputs) => {
     expect(inputsOf(reported, desired)).toMatchObject(inputs);
   });
+
+  test.each(["gpuPools", "excludedGpuTypeIds"])(
+    "are unknown to a program with %s if the record has no pools",
+    (key) => {
+      const inputs = inputsOf({ gpuTypeIds: [l4] }, { [key]: ["any"] });
+      expect(Object.keys(inputs).filter((name) => name.toLowerCase().includes("gpu"))).toEqual([]);
+    },
+  );
 });
 
 describe("the volumes of a record", () => {
