@@ -1,4 +1,5 @@
 import { goLiteral, indent, pascalCase, quote } from "../../../../provider/cli/project/text-layout";
+import { objectKindNames } from "../../../../provider/resources";
 import type { Entry, TypedProgram, TypedStep, TypedValue } from "./typed-program";
 
 const pkg = "serverlesscompute";
@@ -44,14 +45,14 @@ const literal = (type: string, entries: Entry[]): string =>
     entries.map(([key, value]) => ({ key, text: valueText(value) })),
   );
 
-const objectLookup = /^get(Template|ServerlessEndpoint|NetworkVolume|Secret)$/;
+const objectLookups: readonly string[] = objectKindNames.map((kind) => `get${kind}`);
 
 function statements(steps: TypedStep[]): string[] {
   let hasError = false;
   return steps.map(({ variable, member, isLookup, isUsed, args }) => {
     if (isLookup) {
       // The arguments of an object lookup leave the name to the function that reads its resource.
-      const name = member.replace(/^get/, objectLookup.test(member) ? "Lookup" : "Get");
+      const name = member.replace(/^get/, objectLookups.includes(member) ? "Lookup" : "Get");
       return `${variable} := ${pkg}.${name}Output(ctx, ${literal(`${pkg}.${name}OutputArgs`, fields(args))}, nil)`;
     }
     const operator = isUsed || !hasError ? ":=" : "=";
