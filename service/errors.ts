@@ -18,6 +18,13 @@ const errorKinds = {
   invalid: { status: 400, type: "invalid_request_error", openaiCode: "invalid_request" },
   conflict: { status: 400, type: "invalid_request_error", openaiCode: "conflict" },
   inUse: { status: 400, type: "invalid_request_error", openaiCode: "in_use" },
+  templateInUse: {
+    status: 400,
+    type: "invalid_request_error",
+    openaiCode: "in_use",
+    // Clients compare this exact text.
+    detail: "Template is in use by a pod or serverless endpoint and cannot be deleted",
+  },
   missingOnDelete: { status: 400, type: "invalid_request_error", openaiCode: "not_found" },
   /** A request to a load balancer found no worker in time; the hosted service documents the status. */
   noWorker: { status: 400, type: "server_error", openaiCode: "no_worker" },
@@ -69,31 +76,61 @@ type ServiceErrorCode = keyof typeof errorKinds;
 /** The table row of an error. */
 export const errorKindOf = (code: ServiceErrorCode): ErrorKind => errorKinds[code];
 
-/**
- * An error response: subject, problem and remedy. Rules throw it, and each API sends it in its own form. The message contains no secrets.
- */
+/** Kinds of objects whose properties have another name in some APIs. */
+export type ObjectKind = "template" | "endpoint" | "volume";
+
+/** Path of a property in a request or an object. */
+export type PropertyPath = readonly PropertyKey[];
+
+/** Returns the name of a property in an API: the property of a kind of object, or of the request itself if `of` is undefined. */
+export type NameOf = (path: PropertyPath, of: ObjectKind | undefined) => string;
+
+/** One problem of a request; each API names its properties. It contains no secrets. */
+export interface Issue {
+  /** The invalid property; empty if the text states its own subject. */
+  path: PropertyPath;
+  /** Kind of object whose property this is; undefined if the path is one of the request itself. */
+  of?: ObjectKind | undefined;
+  /** Problem and remedy, without the property. A function receives the names of other properties. */
+  text: string | ((nameOf: (property: string) => string) => string);
+}
+
+const sameName: NameOf = (path) => path.map(String).join(".");
+
+/** An issue as text, with the names of an API; `parent` is the path of the object that has the property. */
+export function issueText({ path, of, text }: Issue, nameOf: NameOf = sameName, parent = ""): string {
+  const problem = typeof text === "string" ? text : text((property) => nameOf([property], of));
+  const subject = [parent, path.length === 0 ? "" : nameOf(path, of)].filter((part) => part !== "").join(".");
+  return subject === "" ? problem : `${subject}: ${problem}`;
+}
+
+/** Issues as one text. */
+export const issuesText = (issues: readonly Issue[], nameOf?: NameOf, parent?: string): string =>
+  issues.map((issue) => issueText(issue, nameOf, parent)).join("; ");
+
+/** An error response. Rules throw it, and each API sends its issues in its own form and with its own names of properties. */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly code: ServiceErrorCode;
   readonly status: number;
   /** Additional headers of the response, such as Retry-After. */
   readonly headers: Record<string, string>;
-  /** The errors of a body, one message per property. */
-  readonly faults: readonly string[];
+  readonly issues: readonly Issue[];
 
-  constructor(
-    code: ServiceErrorCode,
-    message: string,
-    headers: Record<string, string> = {},
-    faults: readonly string[] = [],
-  ) {
-    super(message);
+  /** `problem` is one text with subject, problem and remedy, or the issues of properties. */
+  constructor(code: ServiceErrorCode, problem: string | readonly Issue[], headers: Record<string, string> = {}) {
+    const issues = typeof problem === "string" ? [{ path: [], text: problem }] : problem;
+    super(issuesText(issues));
     this.code = code;
     this.status = errorKinds[code].status;
     this.headers = headers;
-    this.faults = faults;
+    this.issues = issues;
   }
 }
+
+/** The error for one invalid property, of a kind of object or of the request itself. */
+export const invalidProperty = (property: string, text: Issue["text"], of?: ObjectKind): ServiceError =>
+  new ServiceError("invalid", [{ path: [property], of, text }]);
 
 /** The error for a missing object; clients search for "not found". */
 export const notFound = (what: string, id: string): ServiceError =>

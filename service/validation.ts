@@ -1,6 +1,6 @@
 import { type Bounds, expectation, propertyNamesAt, rangeRule, showValue } from "serverless-compute-api/shapes";
-import type { z } from "zod";
-import { ServiceError } from "./errors";
+import { z } from "zod";
+import { type Issue, invalidProperty, issueText, type ObjectKind, ServiceError } from "./errors";
 
 /** Properties whose values must not appear in messages, at any depth. */
 const hiddenProperties = new Set([
@@ -22,21 +22,24 @@ export const isHidden = (path: readonly PropertyKey[]): boolean =>
 /**
  * Parses a request's content by its shape. Throws a ServiceError of `code` that lists the invalid properties, such as
  * `gpuCount: 0 is not allowed; must be 1 or more`, without values that may be secret: `password: must not be empty`.
+ * `of` is the kind of object whose properties the shape has, if it is not the shape of the request.
  */
 export function parseInput<Shape extends z.ZodType>(
   shape: Shape,
   input: unknown,
-  code: "invalid" | "unprocessable" = "invalid",
+  { code = "invalid", of }: { code?: "invalid" | "unprocessable"; of?: ObjectKind } = {},
 ): z.output<Shape> {
   const result = shape.safeParse(input);
   if (result.success) return result.data;
-  const faults = [...new Set(result.error.issues.map((issue) => describe(issue, shape, input)))];
-  throw new ServiceError(code, faults.join("; "), {}, faults);
+  const issues = new Map<string, Issue>();
+  for (const issue of result.error.issues.flatMap((zodIssue) => describe(zodIssue, shape, input)))
+    issues.set(issueText(issue), { ...issue, of });
+  throw new ServiceError(code, [...issues.values()]);
 }
 
 /** Parses a request of REST v2, which returns 422 for an invalid shape. */
 export const parseV2 = <Shape extends z.ZodType>(shape: Shape, input: unknown): z.output<Shape> =>
-  parseInput(shape, input, "unprocessable");
+  parseInput(shape, input, { code: "unprocessable" });
 
 /** A part that the store would change: it truncates a text at a null character and replaces an unpaired surrogate. */
 export const unstorablePart = (text: string): string | undefined => {
@@ -44,57 +47,72 @@ export const unstorablePart = (text: string): string | undefined => {
   return /\p{Surrogate}/u.test(text) ? "an unpaired surrogate" : undefined;
 };
 
-/** Maximum number of faults that no shape finds; a body may contain many, and each names its path. */
-const maxTextFaults = 20;
+/** Path of the whole body. */
+const wholeBody = ["body"];
+
+/** Maximum number of issues that no shape finds; a body may contain many, and each names its path. */
+const maxTextIssues = 20;
 
 /**
- * Adds the faults that no shape finds: texts that the store would change, and the variable that zod omits from `env`. `path` is not copied
- * for each value, because a body may be deep and wide.
+ * Adds the issues that no shape finds: texts that the store would change, and the variable that zod omits from `env`. `path` is only copied
+ * for an issue, because a body may be deep and wide.
  */
-function addTextFaults(value: unknown, path: string[], faults: string[]): void {
-  if (faults.length === maxTextFaults) return;
+function addTextIssues(value: unknown, path: string[], issues: Issue[]): void {
+  if (issues.length === maxTextIssues) return;
   if (typeof value === "string") {
     const part = unstorablePart(value);
-    if (part !== undefined) faults.push(`${path.join(".") || "body"}: must not contain ${part}`);
+    if (part !== undefined)
+      issues.push({ path: path.length === 0 ? wholeBody : [...path], text: `must not contain ${part}` });
     return;
   }
   if (typeof value !== "object" || value === null) return;
   for (const [key, member] of Object.entries(value)) {
     path.push(key);
-    if (key === "__proto__" && path.at(-2) === "env") faults.push(`${path.join(".")}: is not allowed`);
-    else addTextFaults(member, path, faults);
+    if (key === "__proto__" && path.at(-2) === "env") issues.push({ path: [...path], text: "is not allowed" });
+    else addTextIssues(member, path, issues);
     path.pop();
   }
 }
 
 /** Throws a ServiceError of `code` if a parsed text contains what the store would change or zod would omit. */
 export function checkTexts(input: unknown, code: "invalid" | "unprocessable"): void {
-  const faults: string[] = [];
-  addTextFaults(input, [], faults);
-  if (faults.length > 0) throw new ServiceError(code, faults.join("; "), {}, faults);
+  const issues: Issue[] = [];
+  addTextIssues(input, [], issues);
+  if (issues.length > 0) throw new ServiceError(code, issues);
 }
 
 /** The error for a whole number that is sent as text or out of bounds, with the message of `parseInput`. */
 export const outOfBounds = (property: string, input: unknown, bounds: Bounds): ServiceError =>
-  new ServiceError("invalid", `${property}: ${showValue(input)} is not allowed; ${rangeRule(bounds)}`);
+  invalidProperty(property, `${showValue(input)} is not allowed; ${rangeRule(bounds)}`);
 
-function describe(issue: z.core.$ZodIssue, shape: z.ZodType, input: unknown): string {
-  if (issue.code === "unrecognized_keys") {
-    const names = propertyNamesAt(shape, issue.path);
-    const allowed = names.length > 0 ? `; expected one of ${names.join(", ")}` : "";
-    return issue.keys
-      .map((key) => `${[...issue.path, key].map(String).join(".")}: unknown property${allowed}`)
-      .join("; ");
+/** A rule whose text names other properties. */
+const namingRule = z.object({ text: z.custom<Exclude<Issue["text"], string>>((value) => typeof value === "function") });
+
+/** The end of the text about an issue, such as `must be 0 or more`. */
+function ruleText(issue: z.core.$ZodIssue, shape: z.ZodType): Issue["text"] {
+  const naming = issue.code === "custom" ? namingRule.safeParse(issue.params).data : undefined;
+  return naming?.text ?? expectation(issue, shape);
+}
+
+function describe(issue: z.core.$ZodIssue, shape: z.ZodType, input: unknown): Issue[] {
+  const { path, code } = issue;
+  if (code === "unrecognized_keys") {
+    const names = propertyNamesAt(shape, path);
+    const text: Issue["text"] = (nameOf) => {
+      const shownNames = path.length === 0 ? names.map(nameOf).filter((name) => name !== "") : names;
+      return `unknown property${shownNames.length > 0 ? `; expected one of ${shownNames.join(", ")}` : ""}`;
+    };
+    return issue.keys.map((key) => ({ path: [...path, key], text }));
   }
-  if (issue.path.length === 0) {
-    return `body: ${issue.code === "invalid_type" ? "must be a JSON object" : expectation(issue)}`;
-  }
-  const path = issue.path.map(String).join(".");
-  const allowed = expectation(issue, shape);
-  const value = valueAt(input, issue.path);
-  if (value === undefined && ["invalid_type", "invalid_value", "invalid_union"].includes(issue.code))
-    return `${path}: is required and ${allowed}`;
-  return isHidden(issue.path) ? `${path}: ${allowed}` : `${path}: ${showValue(value)} is not allowed; ${allowed}`;
+  if (path.length === 0)
+    return [{ path: wholeBody, text: code === "invalid_type" ? "must be a JSON object" : expectation(issue) }];
+  const allowed = ruleText(issue, shape);
+  const value = valueAt(input, path);
+  const isMissing = value === undefined && ["invalid_type", "invalid_value", "invalid_union"].includes(code);
+  const subject = isMissing ? "is required and " : isHidden(path) ? "" : `${showValue(value)} is not allowed; `;
+  const text: Issue["text"] =
+    typeof allowed === "string" ? `${subject}${allowed}` : (nameOf) => `${subject}${allowed(nameOf)}`;
+  return [{ path, text }];
 }
 
 function valueAt(root: unknown, path: PropertyKey[]): unknown {

@@ -125,7 +125,8 @@ const violatingFiles: Record<string, [path: string, text: string][]> = {
     ["provider/framework/b.ts", "class LostCreate extends UserError {}"],
     ["provider/dynamic/c.ts", "export class Unfinished extends OperationFailure {}"],
   ],
-  "api and provider read codes, not messages, except the classification of connection faults": [
+  "packages read codes, not messages, except the classification of connection faults and the runtimes": [
+    ["service/a.ts", 'export const x = (error: Error) => error.message.includes("lost");'],
     ["api/a.ts", 'export const x = (error: Error) => /"(\\w+)"/.exec(error.message);'],
     ["provider/b.ts", 'export const x = (error: Error) => error.message.includes("lost");'],
     ["provider/c.ts", 'export const x = (error: Error) => error.message === "lost";'],

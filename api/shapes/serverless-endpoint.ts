@@ -213,7 +213,7 @@ export const endpointDefaults = {
 export const workersRule = rule<{ workersMin: number; workersMax: number }, "workersMin" | "workersMax">(
   ["workersMin", "workersMax"],
   ({ workersMin, workersMax }) => workersMin <= workersMax,
-  { path: "workersMax", error: "must be at least workersMin" },
+  { path: "workersMax", error: (nameOf) => `must be at least ${nameOf("workersMin")}` },
 );
 
 /** Body of POST /endpoints, with its defaults. */

@@ -1,8 +1,9 @@
 import { GraphQLError } from "graphql";
-import { internalError, ServiceError } from "../errors";
+import { internalError, issuesText, ServiceError } from "../errors";
+import { nameInGraphql } from "./property-names";
 
 /**
- * The error for the client: a ServiceError unchanged, an error of the library without quoted values (which may be secrets), otherwise an
+ * The error for the client: a ServiceError with GraphQL's names of properties, an error of the library without quoted values (which may be secrets), otherwise an
  * internal error without details, which go to `report`.
  */
 export function publicError(error: unknown, report: (error: unknown) => void): GraphQLError {
@@ -16,7 +17,7 @@ export function publicError(error: unknown, report: (error: unknown) => void): G
       path: graphqlError?.path ?? null,
       extensions: { code },
     });
-  if (cause instanceof ServiceError) return withCode(cause.message, cause.code);
+  if (cause instanceof ServiceError) return withCode(issuesText(cause.issues, nameInGraphql), cause.code);
   // Errors of the library have no cause, or another GraphQLError as cause.
   if (graphqlError && !cause) return withCode(withoutValues(graphqlError.message, undefined), "invalid");
   if (graphqlError && cause instanceof GraphQLError)

@@ -1,7 +1,7 @@
 import { type cpuFlavors, type dataCenters, gpuTypes } from "serverless-compute-api/catalog";
 import { saveTemplateInput } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { ServiceError } from "../errors";
+import { invalidProperty } from "../errors";
 import { type AccountSettings, account } from "../resources/account";
 import {
   countryOf,
@@ -73,10 +73,7 @@ type EndpointInput = z.output<typeof endpointInput>;
 export function readEndpointInput(input: object): EndpointInput {
   const values = parseInput(endpointInput, withoutNulls(input));
   if (values.type === "LB") {
-    throw new ServiceError(
-      "invalid",
-      `type: "LB" is not allowed; must be "QB": this service runs queue-based endpoints`,
-    );
+    throw invalidProperty("type", '"LB" is not allowed; must be "QB": this service runs queue-based endpoints');
   }
   return values;
 }

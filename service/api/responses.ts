@@ -1,9 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { namesInV2, templateFields } from "serverless-compute-api/shapes";
-import { errorKindOf, internalError, ServiceError } from "../errors";
+import { errorKindOf, internalError, issuesText, issueText, ServiceError } from "../errors";
 import type { OpenResponses } from "./connections";
+import { nameInGraphql, nameInRestV1, nameInRestV2 } from "./property-names";
 import { bodyTooLarge } from "./request-body";
 
 /** Root path of each API. */
@@ -43,36 +43,23 @@ function sendProblem(reply: FastifyReply, error: ServiceError): void {
     .send(JSON.stringify(problemOf(error)));
 }
 
-/** Names in REST v2 of the properties in messages of rules that all APIs share. */
-const v2Names = new Map([
-  ...namesInV2(templateFields),
-  ["networkVolumeId", "networkVolumes"],
-  ["networkVolumeIds", "networkVolumes"],
-  ["volumeInGb", "mounts.persistent.size"],
-  ["workersMax", "workers.max"],
-  ["workersMin", "workers.min"],
-]);
-
-/** A quoted value, which the end of the message may cut, or a word. Each quote matches; a search for its end would take quadratic time. */
-const valueOrWord = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)|\b\w+\b/g;
-
-/** A message with the names of REST v2. Values are quoted and stay unchanged. */
-const withV2Names = (message: string): string => message.replace(valueOrWord, (part) => v2Names.get(part) ?? part);
-
-/** The error body of REST v2. `errors` contains the messages with property and value. */
-function problemOf({ code, message, status, faults }: ServiceError): object {
-  const text = withV2Names(message);
+/** The error body of REST v2. `errors` contains the issues of an error with a fixed detail. */
+function problemOf({ code, status, issues }: ServiceError): object {
   const { detail } = errorKindOf(code);
-  const errors = faults.length === 0 && detail !== undefined ? [text] : faults.map(withV2Names);
-  return { title: STATUS_CODES[status], status, detail: detail ?? text, ...(errors.length > 0 && { errors }) };
+  const errors = issues.map((issue) => issueText(issue, nameInRestV2));
+  return {
+    title: STATUS_CODES[status],
+    status,
+    ...(detail === undefined ? { detail: errors.join("; ") } : { detail, errors }),
+  };
 }
 
 /** The error body of the other APIs. */
 function errorBody(path: string, error: ServiceError): object {
-  const { message } = error;
-  if (path.startsWith(roots.graphql)) return { data: null, errors: [{ message }] };
+  const { message, issues } = error;
+  if (path.startsWith(roots.graphql)) return { data: null, errors: [{ message: issuesText(issues, nameInGraphql) }] };
   if (path.startsWith(`${roots.loadBalancers}/`)) return { error: message };
-  if (!path.startsWith(`${roots.jobs}/`)) return { message };
+  if (!path.startsWith(`${roots.jobs}/`)) return { message: issuesText(issues, nameInRestV1) };
   return path.split("/", 4)[3] === "openai" ? openaiErrorBody(error) : { error: message };
 }
 

@@ -7,7 +7,7 @@ import {
   type v2EndpointPatch,
 } from "serverless-compute-api/shapes";
 import type { z } from "zod";
-import { ServiceError } from "../errors";
+import { invalidProperty as invalid, ServiceError } from "../errors";
 import {
   gpuPools,
   gpuTypesOf,
@@ -28,8 +28,6 @@ import { type ContainerFields, containerChanges, containerRecord } from "./rest-
 
 /** Mapping of endpoints between REST v2 and resource fields. */
 
-const invalid = (fault: string): ServiceError => new ServiceError("invalid", fault);
-
 /** The container settings of a body, as changes of the `current` settings. */
 export function endpointContainer(body: ContainerFields, current: TemplateRow | undefined): Container {
   const changes = containerChanges(body, current);
@@ -49,8 +47,9 @@ function readExcludedTypes(pools: readonly string[], typesInput: readonly string
   const excluded = typesInput.map((type) => type.trim());
   const types = gpuTypesOf(pools.join(","));
   const unknown = excluded.find((type) => !types.includes(type));
-  if (unknown !== undefined) throw invalid(`gpu.excludedTypes: "${unknown}" is in none of the pools`);
-  if (types.every((type) => excluded.includes(type))) throw invalid("gpu.excludedTypes: must leave at least one type");
+  if (unknown !== undefined) throw invalid("gpu.excludedTypes", `"${unknown}" is in none of the pools`);
+  if (types.every((type) => excluded.includes(type)))
+    throw invalid("gpu.excludedTypes", "must leave at least one type");
   return excluded;
 }
 
@@ -58,11 +57,11 @@ function readExcludedTypes(pools: readonly string[], typesInput: readonly string
 function gpuValues(gpu: NonNullable<Body["gpu"]>): EndpointValues {
   const { pools, excludedTypes = [], count, allowedCudaVersions, minCudaVersion } = gpu;
   if (allowedCudaVersions?.length && minCudaVersion) {
-    throw invalid("gpu: allowedCudaVersions cannot be combined with minCudaVersion");
+    throw invalid("gpu", "allowedCudaVersions cannot be combined with minCudaVersion");
   }
   for (const pool of pools ?? []) {
     if (gpuPools.some(({ id }) => id === pool)) continue;
-    throw invalid(`gpu.pools: "${pool}" does not exist; must be one of ${gpuPools.map(({ id }) => id).join(", ")}`);
+    throw invalid("gpu.pools", `"${pool}" does not exist; must be one of ${gpuPools.map(({ id }) => id).join(", ")}`);
   }
   const gpuIds = pools && [...pools, ...readExcludedTypes(pools, excludedTypes).map((type) => `-${type}`)].join(",");
   return {
@@ -82,15 +81,15 @@ function cpuValues(cpu: NonNullable<Body["cpu"]>): EndpointValues {
   );
   for (const { id, vcpuCount } of cpu) {
     if (Number.isInteger(Math.log2(vcpuCount)) && vcpuCount <= maxVcpus) continue;
-    throw invalid(`cpu: vcpuCount ${vcpuCount} is not allowed for ${id}; must be a power of two up to ${maxVcpus}`);
+    throw invalid("cpu", `vcpuCount ${vcpuCount} is not allowed for ${id}; must be a power of two up to ${maxVcpus}`);
   }
   return { computeType: "CPU", instanceIds: cpu.map(({ id, vcpuCount }) => instanceId(id, vcpuCount)) };
 }
 
 const computeValues = ({ gpu, cpu }: Body, current: EndpointRow | undefined): EndpointValues => {
-  if (current && cpu && current.computeType === "GPU") throw invalid("cpu: cannot be set for a GPU endpoint");
-  if (current && gpu && current.computeType === "CPU") throw invalid("gpu: cannot be set for a CPU endpoint");
-  if (!current && Boolean(gpu) === Boolean(cpu)) throw invalid("gpu, cpu: exactly one is required");
+  if (current && cpu && current.computeType === "GPU") throw invalid("cpu", "cannot be set for a GPU endpoint");
+  if (current && gpu && current.computeType === "CPU") throw invalid("gpu", "cannot be set for a CPU endpoint");
+  if (!current && Boolean(gpu) === Boolean(cpu)) throw new ServiceError("invalid", "gpu, cpu: exactly one is required");
   return { ...(gpu && gpuValues(gpu)), ...(cpu && cpuValues(cpu)) };
 };
 

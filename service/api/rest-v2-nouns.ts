@@ -5,7 +5,6 @@ import {
   v2TemplateCreate,
   v2TemplatePatch,
 } from "serverless-compute-api/shapes";
-import { ServiceError } from "../errors";
 import type { Resources } from "../resources";
 import type { EndpointRow } from "../resources/endpoint-table";
 import { withoutNulls } from "../resources/table";
@@ -89,16 +88,7 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
         const body = parseV2(v2TemplatePatch, input);
         return templateRecord(templates.update(id, templateValues(body, templates.get(id))));
       },
-      remove: (id) => {
-        try {
-          templates.remove(id);
-        } catch (error) {
-          if (!(error instanceof ServiceError) || error.code !== "inUse") throw error;
-          // Clients compare this exact text.
-          const clientText = "Template is in use by a pod or serverless endpoint and cannot be deleted";
-          throw new ServiceError("inUse", clientText, {}, [error.message]);
-        }
-      },
+      remove: templates.remove,
     },
     "/network-volumes": {
       list: (query) => {
@@ -108,7 +98,7 @@ export function nounsOf(deps: { resources: Resources; pager: Pager; serverlessUr
       get: (id) => volumeRecord(volumes.get(id)),
       create: (input) => {
         const { dataCenter, ...values } = parseV2(v2NetworkVolumeCreate, input);
-        return volumeRecord(volumes.create({ ...values, dataCenterId: dataCenter }, "dataCenter"));
+        return volumeRecord(volumes.create({ ...values, dataCenterId: dataCenter }));
       },
       update: (id, input) => volumeRecord(volumes.update(id, parseV2(v2NetworkVolumePatch, input))),
       remove: volumes.remove,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { ServiceError } from "../errors";
+import { invalidProperty } from "../errors";
 import { startCommandOf, type TemplateRow } from "../resources/template-table";
 import { CommandLineError, splitCommandLine } from "../workers/command-line";
 
@@ -45,7 +45,7 @@ export function startChanges(
   const currentCommand = parseStartCommand(args === undefined ? current : { dockerArgs: args, dockerEntrypoint: [] });
   const newCommand = { entrypoint: entrypoint ?? currentCommand.entrypoint, cmd: cmd ?? currentCommand.cmd };
   if (args !== undefined && !isDeepStrictEqual(newCommand, currentCommand))
-    throw new ServiceError("invalid", "args: must state the same command as entrypoint and cmd; send only one form");
+    throw invalidProperty("args", "must state the same command as entrypoint and cmd; send only one form");
   const isEmpty = newCommand.entrypoint.length + newCommand.cmd.length === 0;
   return { dockerArgs: args ?? (isEmpty ? "" : JSON.stringify(newCommand)), dockerEntrypoint: [] };
 }

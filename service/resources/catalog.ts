@@ -1,14 +1,18 @@
 import { isDeepStrictEqual } from "node:util";
 import { cpuFlavors, gpuTypes } from "serverless-compute-api/catalog";
 import { defaultCpu, showValue } from "serverless-compute-api/shapes";
-import { ServiceError } from "../errors";
+import { invalidProperty, type ObjectKind } from "../errors";
 
-/** Throws a ServiceError for the first id that is not in the catalog. */
-export function requireListed(property: string, ids: readonly unknown[], listed: readonly string[]): void {
+/** Throws a ServiceError for the first id that is not in the catalog; `of` is the kind of object that has the property. */
+export function requireListed(
+  property: string,
+  ids: readonly unknown[],
+  listed: readonly string[],
+  of?: ObjectKind,
+): void {
   const unknown = ids.find((id) => !listed.some((one) => one === id));
   if (unknown === undefined) return;
-  const text = `${property}: ${showValue(unknown)} is not allowed; must be one of ${listed.join(", ")}`;
-  throw new ServiceError("invalid", text);
+  throw invalidProperty(property, `${showValue(unknown)} is not allowed; must be one of ${listed.join(", ")}`, of);
 }
 
 /**

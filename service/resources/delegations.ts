@@ -1,6 +1,6 @@
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
-import { ServiceError } from "../errors";
+import { invalidProperty } from "../errors";
 import type { Database } from "../store/database";
 import { openTable } from "./table";
 
@@ -38,7 +38,7 @@ export function createDelegations({ database, clock }: { database: Database; clo
       const [, awsRegion, awsUser, repository, tag = defaultTag] = repositoryArn.exec(resource) ?? [];
       if (awsRegion === undefined || awsUser === undefined || repository === undefined) {
         const form = "arn:aws:ecr:<region>:<12-digit account>:repository/<name>";
-        throw new ServiceError("invalid", `resource: ${JSON.stringify(resource)} is not allowed; must be ${form}`);
+        throw invalidProperty("resource", `${JSON.stringify(resource)} is not allowed; must be ${form}`);
       }
       const id = table.newId();
       const createdAt = clock.now();

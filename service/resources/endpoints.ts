@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { cpuFlavorIds, dataCenterIds, gpuTypeIds } from "serverless-compute-api/catalog";
 import type { Clock } from "serverless-compute-api/clock";
-import { ServiceError } from "../errors";
+import { invalidProperty, ServiceError } from "../errors";
 import type { Database } from "../store/database";
 import { parseInput } from "../validation";
 import { instanceOf, requireListed } from "./catalog";
@@ -36,6 +36,9 @@ const workerFields = [
   "modelReferences",
 ] as const satisfies (keyof EndpointContent)[];
 
+const invalid = (property: keyof EndpointContent, text: string): ServiceError =>
+  invalidProperty(property, text, "endpoint");
+
 const differs = (fields: readonly (keyof EndpointContent)[], left: EndpointContent, right: EndpointContent): boolean =>
   fields.some((field) => !isDeepStrictEqual(left[field], right[field]));
 
@@ -53,21 +56,21 @@ export function createEndpoints(deps: {
   const { database, clock, table, templates, volumes } = deps;
 
   const check = (values: EndpointValues): EndpointContent => {
-    const settings = parseInput(endpointSettings, values);
+    const settings = parseInput(endpointSettings, values, { of: "endpoint" });
     // Before the flavours become part of instance ids, where a number in their id would replace vcpuCount.
-    requireListed("cpuFlavorIds", settings.cpuFlavorIds ?? [], cpuFlavorIds);
+    requireListed("cpuFlavorIds", settings.cpuFlavorIds ?? [], cpuFlavorIds, "endpoint");
     const content = contentOf(settings);
-    requireListed("gpuTypeIds", content.gpuTypeIds, gpuTypeIds);
+    requireListed("gpuTypeIds", content.gpuTypeIds, gpuTypeIds, "endpoint");
     const flavors = content.instanceIds.map((id) => instanceOf(id).flavor);
-    requireListed("cpuFlavorIds", flavors, cpuFlavorIds);
-    requireListed("dataCenterIds", content.dataCenterIds, dataCenterIds);
+    requireListed("cpuFlavorIds", flavors, cpuFlavorIds, "endpoint");
+    requireListed("dataCenterIds", content.dataCenterIds, dataCenterIds, "endpoint");
     if (!templates.find(content.templateId)) {
-      throw new ServiceError("invalid", `templateId: template "${content.templateId}" does not exist`);
+      throw invalid("templateId", `template "${content.templateId}" does not exist`);
     }
     for (const id of volumesOf(content)) {
       if (volumes.find(id)) continue;
       const field = id === content.networkVolumeId ? "networkVolumeId" : "networkVolumeIds";
-      throw new ServiceError("invalid", `${field}: network volume "${id}" does not exist`);
+      throw invalid(field, `network volume "${id}" does not exist`);
     }
     return { ...content, networkVolumeId: content.networkVolumeId || undefined };
   };
@@ -83,7 +86,7 @@ export function createEndpoints(deps: {
     const { limit = 0, used } = quota(current?.id);
     if (used + workersMax <= limit) return;
     const usage = `${workersMax} requested, ${used} of ${limit} already allocated`;
-    throw new ServiceError("invalid", `workersMax: the worker quota is exceeded; ${usage}`);
+    throw invalid("workersMax", `the worker quota is exceeded; ${usage}`);
   };
 
   /** Releases an endpoint's template, which stays in use for a while; deletes a bound template. */
@@ -97,9 +100,9 @@ export function createEndpoints(deps: {
       const current = table.get(id);
       const content = check(toValues(current));
       if (content.computeType !== current.computeType) {
-        throw new ServiceError(
-          "invalid",
-          `computeType: "${content.computeType}" is not allowed; must be "${current.computeType}"; it cannot be changed`,
+        throw invalid(
+          "computeType",
+          `"${content.computeType}" is not allowed; must be "${current.computeType}"; it cannot be changed`,
         );
       }
       checkQuota(content, current);

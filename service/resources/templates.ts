@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
-import { notFound, ServiceError } from "../errors";
+import { invalidProperty, notFound, ServiceError } from "../errors";
 import type { Database } from "../store/database";
 import { parseInput } from "../validation";
 import type { EndpointTable } from "./endpoint-table";
@@ -47,21 +47,22 @@ export function createTemplates(deps: {
 
   type UnchangedFields = Pick<TemplateRow, "id" | "lastUsedAt" | "createdAt">;
   const check = (values: object, { id, lastUsedAt, createdAt }: UnchangedFields): TemplateRow => {
-    const template = { ...parseInput(templateShape, values), id, lastUsedAt, createdAt };
+    const template = { ...parseInput(templateShape, values, { of: "template" }), id, lastUsedAt, createdAt };
     if (table.byName(template.name).some((existing) => existing.id !== id)) {
       // Clients compare this exact text.
       throw new ServiceError("conflict", "endpoint template names must be unique");
     }
     if (template.isServerless && template.volumeInGb !== 0) {
-      throw new ServiceError(
-        "invalid",
-        `volumeInGb: ${template.volumeInGb} is not allowed; must be 0 when isServerless is true`,
+      throw invalidProperty(
+        "volumeInGb",
+        (nameOf) => `${template.volumeInGb} is not allowed; must be 0 when ${nameOf("isServerless")} is true`,
+        "template",
       );
     }
     // GraphQL clients send an empty string for no credentials.
     const auth = template.containerRegistryAuthId || undefined;
     if (auth !== undefined && !registryAuths.find(auth)) {
-      throw new ServiceError("invalid", `containerRegistryAuthId: registry auth "${auth}" does not exist`);
+      throw invalidProperty("containerRegistryAuthId", `registry auth "${auth}" does not exist`, "template");
     }
     return { ...template, containerRegistryAuthId: auth };
   };
@@ -70,7 +71,7 @@ export function createTemplates(deps: {
     const [user] = endpoints.byTemplate(id);
     if (user) {
       throw new ServiceError(
-        "inUse",
+        "templateInUse",
         `template "${name}" is in use by endpoint "${user.name}" (${user.id}); delete that endpoint or set another template for it first`,
       );
     }
@@ -79,7 +80,7 @@ export function createTemplates(deps: {
     // A time in the future means that the clock was set back; the wait must not last until then.
     if (elapsed >= 0 && elapsed < templateRelease) {
       throw new ServiceError(
-        "inUse",
+        "templateInUse",
         `template "${name}" is still in use: an endpoint released it ${Math.floor(elapsed / 1000)} s ago; it can be deleted in ${Math.ceil((templateRelease - elapsed) / 1000)} s`,
       );
     }

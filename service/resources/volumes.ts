@@ -2,7 +2,7 @@ import { dataCenterIds } from "serverless-compute-api/catalog";
 import type { Clock } from "serverless-compute-api/clock";
 import { restNetworkVolumePatch } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { ServiceError } from "../errors";
+import { invalidProperty, ServiceError } from "../errors";
 import type { Database } from "../store/database";
 import { requireListed } from "./catalog";
 import type { EndpointTable } from "./endpoint-table";
@@ -44,9 +44,8 @@ export function createVolumes(deps: { database: Database; clock: Clock; endpoint
     newest: table.newest,
     get: table.get,
     find: table.find,
-    /** Creates a volume; `property` is the request's name for the data centre. */
-    create: ({ type = "STANDARD", ...values }: NewVolume, property = "dataCenterId"): VolumeRow => {
-      requireListed(property, [values.dataCenterId], dataCenterIds);
+    create: ({ type = "STANDARD", ...values }: NewVolume): VolumeRow => {
+      requireListed("dataCenterId", [values.dataCenterId], dataCenterIds, "volume");
       const volume = { id: table.newId(), ...values, type, createdAt: clock.now() };
       insert.run(volume.id, volume.name, volume.size, volume.dataCenterId, type, volume.createdAt);
       return volume;
@@ -57,15 +56,17 @@ export function createVolumes(deps: { database: Database; clock: Clock; endpoint
         const current = table.get(id);
         const { name = current.name, size = current.size, dataCenterId } = change;
         if (size < current.size) {
-          throw new ServiceError(
-            "invalid",
-            `size: ${size} is not allowed; must be ${current.size} or more; volumes cannot shrink`,
+          throw invalidProperty(
+            "size",
+            `${size} is not allowed; must be ${current.size} or more; volumes cannot shrink`,
+            "volume",
           );
         }
         if (dataCenterId !== undefined && dataCenterId !== current.dataCenterId) {
-          throw new ServiceError(
-            "invalid",
-            `dataCenterId: "${dataCenterId}" is not allowed; must be "${current.dataCenterId}"; volumes cannot be moved`,
+          throw invalidProperty(
+            "dataCenterId",
+            `"${dataCenterId}" is not allowed; must be "${current.dataCenterId}"; volumes cannot be moved`,
+            "volume",
           );
         }
         write.run(name, size, id);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type Document, isPair, isScalar, parseDocument, visit } from "yaml";
+import { type Document, isPair, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { z } from "zod";
 import { codeOf, messageOf, ServiceError, StartError } from "../errors";
 import { faultShape } from "../faults/faults";
@@ -78,10 +78,14 @@ function readText(file: string): string {
 /** An empty file is an empty seed. */
 function parseText(text: string): unknown {
   // The parser compares each key with all others of its map, which takes seconds for a large file.
-  const document = parseDocument(text, { uniqueKeys: false });
+  const lineCounter = new LineCounter();
+  // Pretty errors contain lines of the file.
+  const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false, lineCounter });
   const [error] = document.errors;
-  // The message continues with lines of the file.
-  if (error) throw new ServiceError("invalid", error.message.split("\n", 1).join("").replace(/:$/, ""));
+  if (error) {
+    const { line, col } = lineCounter.linePos(error.pos[0]);
+    throw new ServiceError("invalid", `${error.message} at line ${line}, column ${col}`);
+  }
   checkKeys(document);
   try {
     return document.toJS() ?? {};

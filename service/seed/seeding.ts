@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { showValue } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { ServiceError } from "../errors";
+import { nameInRestV2 } from "../api/property-names";
+import { issuesText, type NameOf, ServiceError } from "../errors";
 import type { Resources } from "../resources";
 import { isHidden } from "../validation";
 import { type Seed, withFile } from "./seed-file";
@@ -32,6 +33,8 @@ interface Entry {
   path: string;
   name: string;
   noun: Operations;
+  /** The object in the file. */
+  definition: object;
   /** Id of the existing object; undefined if there is none. */
   id: string | undefined;
   /** Returns the body of the create request, without the name. */
@@ -135,7 +138,7 @@ export function applySeed(
         const path = `${section}.${name}`;
         if ("name" in definition) throw invalid(`${path}.name: unknown property; the key of an object is its name`);
         const id = findId(ids[section], path, name);
-        const createdId = visitor({ path, name, noun, id, body: () => body(definition, path) });
+        const createdId = visitor({ path, name, noun, definition, id, body: () => body(definition, path) });
         if (createdId !== undefined) ids[section].set(name, [createdId]);
         if (++count % progressStep === 0) onProgress(`${verb} ${count} of ${total} objects`);
       }
@@ -193,15 +196,25 @@ export function applySeed(
 
 const createdShape = z.looseObject({ id: z.string() });
 
-/** Creates an object and returns its record; errors name its path. */
-function create({ path, noun, body }: Entry, name: string): z.output<typeof createdShape> {
+/** Properties of requests of REST v2 that the file replaces. The key of an object is its name. */
+const namesInFile: ReadonlyMap<string, string> = new Map([
+  ["name", ""],
+  ["templateId", "template"],
+  ["value", "valueFromEnv"],
+]);
+
+/** Creates an object and returns its record; errors name its path and its properties in the file. */
+function create({ path, noun, definition, body }: Entry, name: string): z.output<typeof createdShape> {
   const fields = body();
   try {
     return createdShape.parse(noun.create({ ...fields, name }));
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const faults = error.faults.length > 0 ? error.faults : [error.message];
-    throw invalid(faults.map((fault) => `${path}${/^[\w.]+: /.test(fault) ? "." : ": "}${fault}`).join("; "));
+    const nameInFile: NameOf = (property, of) => {
+      const nameInV2 = nameInRestV2(property, of);
+      return nameInV2 in definition ? nameInV2 : (namesInFile.get(nameInV2) ?? nameInV2);
+    };
+    throw invalid(issuesText(error.issues, nameInFile, path));
   }
 }
 

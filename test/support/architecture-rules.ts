@@ -240,11 +240,14 @@ export const rules: Rule[] = [
         ),
   },
   {
-    // Node, undici and OpenSSL report some faults only in a message.
-    description: "api and provider read codes, not messages, except the classification of connection faults",
+    // Node, undici, OpenSSL, Docker and Kubernetes report some faults only in a message.
+    description: "packages read codes, not messages, except the classification of connection faults and the runtimes",
     violations: (sources) =>
       sources
-        .filter((source) => isIn(source, "api", "provider") && source.path !== "api/connection-faults.ts")
+        .filter(
+          (source) => !isUnder("service/workers/runtimes")(source.path) && source.path !== "api/connection-faults.ts",
+        )
+        .filter((source) => isIn(source, "api", "provider", "service"))
         .flatMap(({ path, messageTests }) => messageTests.map((line) => `${path}:${line} tests a message`)),
   },
 ];

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { StartError } from "../../../errors";
+import { issuesText, ServiceError, StartError } from "../../../errors";
 import { parseInput } from "../../../validation";
 
 /** A label value that selects nodes, and tolerations of their taints, as in a pod's specification. */
@@ -42,6 +42,6 @@ export function resolveKubernetes(options: KubernetesOptions): KubernetesSetting
   try {
     return parseInput(kubernetesShape, options);
   } catch (error) {
-    throw new StartError(`kubernetes.${error instanceof Error ? error.message : String(error)}`);
+    throw error instanceof ServiceError ? new StartError(issuesText(error.issues, undefined, "kubernetes")) : error;
   }
 }

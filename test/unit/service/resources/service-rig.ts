@@ -17,11 +17,11 @@ let names = 0;
 export const freshName = (what: string): string => `${what}-${++names}`;
 
 /** Creates the resources of an empty store without a service, for one test. */
-export function useResources({ stock = {}, templateRelease = 0 }: ServiceOptions = {}) {
+export function useResources({ stock = {}, templateRelease = 0, workerQuota }: ServiceOptions = {}) {
   const database = openDatabase(scratchFolder());
   onTestFinished(database.close);
   const clock = new ManualClock();
-  const open = () => createResources({ database, clock, templateRelease, stock, workerQuota: () => undefined });
+  const open = () => createResources({ database, clock, templateRelease, stock, workerQuota: () => workerQuota });
   const resources = open();
   return {
     ...resources,

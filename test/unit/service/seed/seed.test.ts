@@ -185,7 +185,7 @@ describe("a seed file", () => {
   });
 
   test.each([
-    ["    image: acme/echo:1\n", "", "image: is required without templateId"],
+    ["    image: acme/echo:1\n", "", "image: is required without template"],
     ["image: acme/echo:1", 'image: ""', 'image: "" is not allowed; must not be empty'],
     ["disk: 7", "disk: 0", "disk: 0 is not allowed; must be 1 or more"],
     ["8080/http", "70000/http", 'ports.0: "70000/http" is not allowed; must have a port from 1 to 65535'],
