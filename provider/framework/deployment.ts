@@ -1,12 +1,46 @@
-import type { Clients } from "serverless-compute-api";
+import type { Clients, Dialect } from "serverless-compute-api";
 import type { Properties } from "../engine/values";
 import type { OperationSettings } from "../settings/setting-names";
-import type { ConfigLookup } from "../settings/settings";
+import {
+  type ConfigLookup,
+  type PreflightMode,
+  resolveDialect,
+  resolvePreflight,
+  resolveServerlessUrl,
+} from "../settings/settings";
 import type { Context } from "./contract";
+
+/** The configuration of a deployment. Each setting is read at its first use; only valid ones are kept. */
+export interface Configuration {
+  get: ConfigLookup;
+  /** Returns the dialect; requires no API key. Throws if a setting is invalid. */
+  dialect(): Dialect;
+  /** Returns the preflight mode; requires no API key. Throws if the setting is invalid. */
+  preflight(): PreflightMode;
+  /** Returns the host address of the job API; undefined if it is invalid. Requires no API key. */
+  serverlessUrl(): string | undefined;
+}
+
+/** Returns a function that returns the result of the first call that did not throw. */
+function once<Result>(read: () => Result): () => Result {
+  let first: { result: Result } | undefined;
+  return () => {
+    first ??= { result: read() };
+    return first.result;
+  };
+}
+
+/** Returns a configuration that reads its values from a source. */
+export const createConfiguration = (get: ConfigLookup): Configuration => ({
+  get,
+  dialect: once(() => resolveDialect(get)),
+  preflight: once(() => resolvePreflight(get)),
+  serverlessUrl: once(() => resolveServerlessUrl(get)),
+});
 
 /** State of one deployment. The next deployment of the process begins with a new one. */
 export interface Deployment {
-  config: ConfigLookup;
+  configuration: Configuration;
   /** The clients and settings after the first connect. */
   connection?: { clients: Clients; settings: OperationSettings };
   /** Non-secret properties of the objects that the deployment found or created, by id. */
@@ -22,8 +56,8 @@ export interface Deployment {
 }
 
 /** Begins a deployment. */
-export const createDeployment = (config: ConfigLookup): Deployment => ({
-  config,
+export const createDeployment = (get: ConfigLookup): Deployment => ({
+  configuration: createConfiguration(get),
   objects: new Map(),
   ownedIds: new Map(),
   checkedUrns: new Set(),

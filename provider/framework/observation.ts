@@ -44,15 +44,15 @@ export function outputsOf<Inputs extends NamedInputs, Outputs extends object, Ap
 ): Properties {
   const { inputs, outputs } = observeObject(definition, object, desired, context);
   return {
-    ...pick(toProperties(outputs), Object.keys(definition.outputs.shape)),
+    ...pick(outputs, Object.keys(definition.outputs.shape)),
     ...derivedOutputs(definition, desired, { id: object.id }),
-    ...pick(toProperties(inputs), serviceDetermined(definition.inputs, desired)),
+    ...pick(inputs, serviceDetermined(definition.inputs, desired)),
   };
 }
 
-/** The properties with these keys, as far as they exist. */
-export const pick = (properties: Properties, keys: readonly string[]): Properties =>
-  Object.fromEntries(Object.entries(properties).filter(([key]) => keys.includes(key)));
+/** The properties of an object with these keys, as far as they exist. */
+export const pick = (object: object, keys: readonly string[]): Properties =>
+  toProperties(Object.fromEntries(Object.entries(object).filter(([key]) => keys.includes(key))));
 
 /** Key of the state with the ids of duplicates that a create could not delete. A read keeps it. */
 export const duplicatesKey = "duplicates";
@@ -96,9 +96,10 @@ function mergeRead(
   const omitted: Properties = {};
   const determined: Properties = {};
   for (const [key, schema] of Object.entries(shape.shape)) {
-    const { inner, defaultValue } = propertyOf(schema);
     const newValue = toValue(reported.get(key));
     const oldValue = olds[key];
+    if (oldValue === undefined && !reported.has(key)) continue;
+    const { inner, defaultValue } = propertyOf(schema);
     const isProgramValue = !hasState || !isOmitted(shape, key, olds);
     const isUnchanged =
       !reported.has(key) ||

@@ -152,7 +152,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         news.properties,
         naming,
         secrets.paths,
-        providerProcess.dialect(),
+        providerProcess.configuration().dialect(),
       );
       if (urn !== "") {
         providerProcess.warnBeforeCheck(Object.keys(olds.properties).length === 0);
@@ -169,7 +169,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
             );
       if (failures.length === 0)
         await warnAboutAdoption(resource, (action) => runOperation({ urn }, [news, olds], action));
-      const isError = findings.length > 0 && providerProcess.preflight() === "error";
+      const isError = findings.length > 0 && providerProcess.configuration().preflight() === "error";
       if (!isError)
         for (const { path, reason } of findings) void providerProcess.log.warning(urn, redact(`${path}: ${reason}`));
       return {
@@ -194,9 +194,9 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
     ): Promise<ResourceDiff> {
       const isRefresh = !providerProcess.deployment().checkedUrns.delete(urn);
       providerProcess.deployment().ownedIds.set(id, "state");
-      recordObject(providerProcess, id, inputsOf(news.properties, news));
       return redactFailures([news, olds], (_secrets, redact) => {
-        const dialect = providerProcess.dialect();
+        const dialect = providerProcess.configuration().dialect();
+        recordObject(providerProcess, id, inputsOf(news.properties, news));
         const differences = operations.diff(olds.properties, news.properties, dialect);
         const changes = differences.map((difference) => ({
           ...difference,
@@ -230,7 +230,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
      * another one.
      */
     previewOutputs(id: string | undefined, olds: PropertyMap | undefined, news: PropertyMap): PropertyMap {
-      const previewContext = { id, serverlessUrl: providerProcess.serverlessUrl() };
+      const previewContext = { id, serverlessUrl: providerProcess.configuration().serverlessUrl() };
       const isProvisional = olds === undefined && nameSourceOf(news.properties) !== "program";
       const inputs = isProvisional ? { ...news.properties, name: Unknown.value } : news.properties;
       return outputsOf(operations.previewOutputs(olds?.properties, inputs, previewContext), news);

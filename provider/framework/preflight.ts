@@ -14,7 +14,7 @@ export async function findingsOf(
   { urn, olds, news, paths }: { urn: string; olds: PropertyMap; news: PropertyMap } & Pick<Secrets, "paths">,
   run: <Result>(action: (context: Context) => Promise<Result>) => Promise<Result>,
 ): Promise<Failure[]> {
-  if (!preflight || urn === "" || providerProcess.preflight() === "off") return [];
+  if (!preflight || urn === "" || providerProcess.configuration().preflight() === "off") return [];
   const { objects, warned } = providerProcess.deployment();
   try {
     providerProcess.connect();
@@ -28,12 +28,13 @@ export async function findingsOf(
   return findings.filter(({ path }) => !isSecretAt([path], paths));
 }
 
-/** Keeps the properties of an object for findings about others, except the secret ones. */
+/** Keeps the properties of an object for the findings of the preflight about others, except the secret ones. */
 export function recordObject(
   providerProcess: ProviderProcess,
   id: string,
   { properties, secretPaths }: PropertyMap,
 ): void {
+  if (providerProcess.configuration().preflight() === "off") return;
   const visible = Object.entries(properties).filter(([key]) => !isSecretAt([key], secretPaths));
   providerProcess.deployment().objects.set(id, Object.fromEntries(visible));
 }

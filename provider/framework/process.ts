@@ -1,18 +1,9 @@
-import { type Clients, type Clock, createClients, type Dialect, systemClock } from "serverless-compute-api";
+import { type Clients, type Clock, createClients, systemClock } from "serverless-compute-api";
 import { type Cancellation, createCancellation } from "../engine/cancellation";
 import { createEngineLog, type EngineLog } from "../engine/log";
 import type { OperationSettings } from "../settings/setting-names";
-import {
-  type ConfigLookup,
-  hostedWarning,
-  keyExposures,
-  type PreflightMode,
-  resolveDialect,
-  resolvePreflight,
-  resolveServerlessUrl,
-  resolveSettings,
-} from "../settings/settings";
-import { createDeployment, type Deployment } from "./deployment";
+import { type ConfigLookup, hostedWarnings, keyExposures, resolveSettings } from "../settings/settings";
+import { type Configuration, createConfiguration, createDeployment, type Deployment } from "./deployment";
 import { noneFoundWarning } from "./messages";
 
 /** State and services of the provider's process, used by the dynamic provider and the plugin. */
@@ -26,14 +17,10 @@ export interface ProviderProcess {
   beginDeployment(get: ConfigLookup): void;
   /** Returns the clients, created at the first call; throws if the configuration is incomplete or invalid. */
   connect(): { clients: Clients; settings: OperationSettings };
-  /** Returns the configured dialect; requires no API key. Throws if a setting is invalid. */
-  dialect(): Dialect;
-  /** Returns the preflight mode; requires no API key. Throws if the setting is invalid. */
-  preflight(): PreflightMode;
+  /** Returns the configuration of the current deployment. */
+  configuration(): Configuration;
   /** Returns the state of the current deployment. */
   deployment(): Deployment;
-  /** Configured host address of the job API; undefined if it is invalid. Requires no API key. */
-  serverlessUrl(): string | undefined;
   clock: Clock;
   log: EngineLog;
   cancellation: Cancellation;
@@ -69,13 +56,14 @@ export function createProviderProcess(engineAddress: () => string | undefined): 
     await log.engineLog[method](urn, text);
   };
   /** Logs a warning once per deployment; it refers to the stack because it applies to every resource. */
-  const warnOnce = (name: "hosted" | "exposure", warnings: readonly string[]): void => {
-    if (!deployment.warned.has(name)) for (const warning of warnings) void logMessage("warning", "", warning);
+  const warnOnce = (name: "hosted" | "exposure", warnings: (get: ConfigLookup) => readonly string[]): void => {
+    if (deployment.warned.has(name)) return;
     deployment.warned.add(name);
+    for (const warning of warnings(deployment.configuration.get)) void logMessage("warning", "", warning);
   };
   return {
     setConfiguration: (get) => {
-      deployment.config = get;
+      deployment.configuration = createConfiguration(get);
     },
     beginDeployment: (get) => {
       void deployment.connection?.clients.close();
@@ -84,16 +72,14 @@ export function createProviderProcess(engineAddress: () => string | undefined): 
     },
     connect: () => {
       if (!deployment.connection) {
-        const settings = resolveSettings(deployment.config);
-        warnOnce("exposure", keyExposures(deployment.config));
+        const settings = resolveSettings(deployment.configuration.get);
+        warnOnce("exposure", keyExposures);
         deployment.connection = { clients: createClients(settings.clients), settings: settings.lifecycle };
       }
       return deployment.connection;
     },
     deployment: () => deployment,
-    dialect: () => resolveDialect(deployment.config),
-    preflight: () => resolvePreflight(deployment.config),
-    serverlessUrl: () => resolveServerlessUrl(deployment.config),
+    configuration: () => deployment.configuration,
     clock: systemClock,
     log: {
       progress: (urn, text) => void logMessage("progress", urn, text),
@@ -104,9 +90,8 @@ export function createProviderProcess(engineAddress: () => string | undefined): 
       deployment.lookupCounts[exists ? "found" : "missing"]++;
     },
     warnBeforeCheck: (isNew) => {
-      warnOnce("exposure", keyExposures(deployment.config));
-      const warning = isNew ? hostedWarning(deployment.config) : undefined;
-      if (warning !== undefined) warnOnce("hosted", [warning]);
+      warnOnce("exposure", keyExposures);
+      if (isNew) warnOnce("hosted", hostedWarnings);
     },
   };
 }

@@ -87,13 +87,13 @@ export function resolveService(config: ConfigLookup, environment: Environment = 
   return hostedHosts.includes(hostname) ? "hosted" : hostname;
 }
 
-/** Returns the warning before the first objects are created in the hosted service; undefined for other services. */
-export function hostedWarning(config: ConfigLookup, environment: Environment = process.env): string | undefined {
-  if (resolveService(config, environment) !== "hosted") return undefined;
-  return (
+/** Returns the warnings before the first objects are created in the hosted service; none for other services. */
+export function hostedWarnings(config: ConfigLookup, environment: Environment = process.env): string[] {
+  if (resolveService(config, environment) !== "hosted") return [];
+  return [
     `${namesOf(config, environment).addresses}: the provider has not been tested with the hosted service; follow the checklist ` +
-    `in ${pagesAddress ?? "docs"}/hosted-service.md#checklist`
-  );
+      `in ${pagesAddress ?? "docs"}/hosted-service.md#checklist`,
+  ];
 }
 
 /** Throws the error of the first invalid setting. */

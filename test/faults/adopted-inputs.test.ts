@@ -1,10 +1,11 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { createProvider } from "../../provider/dynamic/provider";
 import { type Properties, Unknown } from "../../provider/engine/values";
-import { createProviderProcess, type ProviderProcess } from "../../provider/framework/process";
+import type { ProviderProcess } from "../../provider/framework/process";
 import { resourceCalls } from "../../provider/plugin/resource-calls";
 import { kinds } from "../../provider/resources";
 import { configNames } from "../../provider/settings/setting-names";
+import { configuredProcess } from "../support/configured-process";
 import { dialect } from "../support/dialect";
 import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
@@ -121,9 +122,9 @@ describe("the preview of an adoption", () => {
   /** Warnings of a check in both provider variants. */
   async function warningsOf(name: string, connect: ProviderProcess["connect"] | undefined): Promise<string[]> {
     const warnings: string[] = [];
-    const host = createProviderProcess(() => undefined);
+    const host = configuredProcess({ dialect });
     const log = { ...host.log, warning: async (_urn: string, text: string) => void warnings.push(text) };
-    const variant = { ...host, log, ...(connect && { connect }), dialect: () => dialect };
+    const variant = { ...host, log, ...(connect && { connect }) };
     const urn = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/serverless:Template::chat";
     const request = { urn, olds: engineProperties({}), news: engineProperties({ name, ...news }) };
     await resourceCalls(variant, kinds).check({ ...request, randomSeed: undefined, autonaming: undefined });

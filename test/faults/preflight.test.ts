@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { Unknown } from "../../provider/engine/values";
-import { createProviderProcess, type ProviderProcess } from "../../provider/framework/process";
+import type { ProviderProcess } from "../../provider/framework/process";
 import { resourceCalls } from "../../provider/plugin/resource-calls";
 import { kinds } from "../../provider/resources";
 import type { PreflightMode } from "../../provider/settings/settings";
+import { configuredProcess } from "../support/configured-process";
 import { dialect } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { engineProperties, roundTrip } from "../support/property-sets";
@@ -29,10 +30,8 @@ function deployment(mode: PreflightMode, overrides: Partial<ProviderProcess> = {
   const { clients, clock, settings } = bench.context();
   const warnings: string[] = [];
   const host: ProviderProcess = {
-    ...createProviderProcess(() => undefined),
+    ...configuredProcess({ dialect, preflight: mode }),
     connect: () => ({ clients, settings }),
-    dialect: () => dialect,
-    preflight: () => mode,
     clock,
     log: { progress: () => {}, warning: async (urn, text) => void warnings.push(`${urn.split("::").at(-1)} ${text}`) },
     ...overrides,

@@ -89,8 +89,8 @@ function ignoredWriteOnlyKeys(shape: z.ZodObject, olds: Properties, inputs: Prop
 
 /** Paths of names in maps that zod drops. */
 function reservedNames(schema: z.core.$ZodType, value: Value | undefined, path: Path = []): Path[] {
-  const { inner } = propertyOf(schema);
   if (!isProperties(value)) return [];
+  const { inner } = propertyOf(schema);
   if (inner instanceof z.ZodRecord) return Object.hasOwn(value, "__proto__") ? [[...path, "__proto__"]] : [];
   if (!(inner instanceof z.ZodObject)) return [];
   return Object.entries(inner.shape).flatMap(([key, child]) => reservedNames(child, value[key], [...path, key]));

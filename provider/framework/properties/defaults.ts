@@ -21,8 +21,9 @@ function omittedNames({ [defaultsKey]: names }: Readonly<Record<string, unknown>
 }
 
 /** Returns true if the record of omitted properties contains `key`. */
-export const isRecorded = (properties: Readonly<Record<string, unknown>>, key: string): boolean =>
-  omittedNames(properties)?.includes(key) === true;
+export function isRecorded({ [defaultsKey]: names }: Readonly<Record<string, unknown>>, key: string): boolean {
+  return Array.isArray(names) && names.includes(key);
+}
 
 /** The record of omitted properties, if there is one. */
 export const defaultsOf = ({ [defaultsKey]: names }: Properties): Properties =>

@@ -21,6 +21,7 @@ import { childOf, propertyOf, valueIfPresent } from "./schema";
  */
 export function diffProperties(shape: z.ZodObject, olds: Properties, news: Properties, dialect?: Dialect): Change[] {
   return Object.entries(shape.shape).flatMap(([key, schema]) => {
+    if (olds[key] === undefined && news[key] === undefined) return [];
     // A property that the program still omits keeps the value of the service.
     if (isRecorded(olds, key) && isOmittedFrom(news, key, schema) && !isDetermined(shape, key, news)) return [];
     return diffProperty(shape, key, comparedValue(shape, key, olds), comparedValue(shape, key, news), dialect);

@@ -42,8 +42,9 @@ function credentialWarnings(
   secrets: readonly Path[],
 ): string[] {
   return Object.entries(shape.shape).flatMap(([key, schema]) => {
+    if (!optionsOf(schema).holdsVariables) return [];
     const [before = null, variables = null] = [olds[key], news[key]];
-    if (!optionsOf(schema).holdsVariables || !isProperties(variables)) return [];
+    if (!isProperties(variables)) return [];
     const isNew = (name: string, value: unknown): boolean => !isProperties(before) || before[name] !== value;
     return Object.entries(variables)
       .filter(

@@ -4,10 +4,11 @@ import { createProvider } from "../../../provider/dynamic/provider";
 import { diffChanges } from "../../../provider/engine/messages";
 import { type Properties, toProperties } from "../../../provider/engine/values";
 import { invalidateLists } from "../../../provider/framework/lists";
-import { createProviderProcess } from "../../../provider/framework/process";
+import type { ProviderProcess } from "../../../provider/framework/process";
 import { resourceCalls } from "../../../provider/plugin/resource-calls";
 import { kinds } from "../../../provider/resources";
 import { configNames } from "../../../provider/settings/setting-names";
+import { configuredProcess } from "../../support/configured-process";
 import { engineProperties, roundTrip } from "../../support/property-sets";
 import type { ObjectKind } from "./kinds";
 import { clientsReturning } from "./record-server";
@@ -42,14 +43,13 @@ const urnOf = (kind: string): string => `urn:pulumi:dev::shop::serverless-comput
 /** Creates a variant with these clients. */
 function createVariant(name: VariantName, kind: ObjectKind, dialect: Dialect, clients: Clients): Variant {
   const host = {
-    ...createProviderProcess(() => undefined),
+    ...configuredProcess({ dialect }),
     connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }),
-    dialect: () => dialect,
   };
   return name === "plugin" ? pluginVariant(host, kind) : dynamicVariant(host, kind);
 }
 
-function pluginVariant(host: ReturnType<typeof createProviderProcess>, kind: ObjectKind): Variant {
+function pluginVariant(host: ProviderProcess, kind: ObjectKind): Variant {
   const calls = resourceCalls(host, kinds);
   const urn = urnOf(kind);
   return {
@@ -74,7 +74,7 @@ function pluginVariant(host: ReturnType<typeof createProviderProcess>, kind: Obj
   };
 }
 
-function dynamicVariant(host: ReturnType<typeof createProviderProcess>, kind: ObjectKind): Variant {
+function dynamicVariant(host: ProviderProcess, kind: ObjectKind): Variant {
   const { check, diff, read } = createProvider(kinds[kind], host);
   if (!check || !diff || !read) throw new Error("a verb is missing");
   const internal = { __provider: "text", __urn: urnOf(kind) };

@@ -4,10 +4,10 @@ import { z } from "zod";
 import { createProvider } from "../../../../provider/dynamic/provider";
 import { toPropertyMap } from "../../../../provider/engine/protobuf-struct";
 import type { Path } from "../../../../provider/engine/values";
-import { createProviderProcess } from "../../../../provider/framework/process";
 import { propertyOf } from "../../../../provider/framework/properties/schema";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
 import { kinds } from "../../../../provider/resources";
+import { configuredProcess } from "../../../support/configured-process";
 
 /** Paths and shapes of the numbers in a shape. */
 function numbersIn(shape: z.core.$ZodType, path: Path = []): { path: Path; shape: z.ZodNumber }[] {
@@ -32,19 +32,13 @@ const nested = ([key = "", ...rest]: Path, value: number): Record<string, unknow
   [key]: rest.length === 0 ? value : nested(rest, value),
 });
 
-const hostOf = (dialect: Dialect) => ({
-  ...createProviderProcess(() => undefined),
-  dialect: () => dialect,
-  warnBeforeCheck: () => undefined,
-});
-
 /** Checks inputs of a kind; returns the failures as texts. */
 type Check = (input: (typeof inputs)[number], news: Record<string, unknown>, dialect: Dialect) => Promise<string[]>;
 
 /** Checks of both provider variants. */
 const variants: Record<string, Check> = {
   "dynamic provider": async ({ kind, lifecycle }, news, dialect) => {
-    const { check } = createProvider(lifecycle, hostOf(dialect));
+    const { check } = createProvider(lifecycle, configuredProcess({ dialect }));
     const internal = {
       __provider: "text",
       __urn: `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/serverless:${kind}::lunch`,
@@ -61,7 +55,7 @@ const variants: Record<string, Check> = {
       randomSeed: undefined,
       autonaming: undefined,
     };
-    const { failures = [] } = await resourceCalls(hostOf(dialect), kinds).check(request);
+    const { failures = [] } = await resourceCalls(configuredProcess({ dialect }), kinds).check(request);
     return failures.map(({ property, reason }) => `${property} ${reason}`);
   },
 };
