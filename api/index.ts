@@ -8,7 +8,7 @@ import { type Proxies, parseProxies } from "./proxies";
 import { createRequestClient, type RequestClient } from "./requests";
 import type { Dialect } from "./shapes";
 import { clientDefaults } from "./shapes";
-import { createTransport } from "./transport";
+import { createTransport, type Transport } from "./transport";
 
 export { parseAddress } from "./address";
 export * from "./clock";
@@ -21,6 +21,8 @@ export * from "./proxies";
 export type { EndpointRequest, EndpointResponse, RequestClient } from "./requests";
 export type { UnreadableElement } from "./response";
 export * from "./shapes";
+export type { Transport, TransportRequest } from "./transport";
+export { followWorkerLog, type WorkerLogLine, type WorkerLogOptions } from "./worker-logs";
 
 /** Address of the service and settings of its clients. */
 export interface ClientSettings {
@@ -58,6 +60,8 @@ export interface Clients {
   jobs: JobClient;
   /** Requests to load balancing endpoints. */
   requests: RequestClient;
+  /** The transport of all clients, for other requests. */
+  transport: Transport;
   /** Number of requests sent, including retries. */
   requestCount(): number;
   /** Time of the service's clock, ms since the epoch, accurate to the second; undefined before the first response. */
@@ -91,6 +95,7 @@ export function createClients(settings: ClientSettings): Clients {
         : createRestV1Management(transport, { baseUrl, graphqlUrl }),
     jobs: createJobClient(transport, serverlessUrl, clock),
     requests: createRequestClient(transport, baseUrl),
+    transport,
     requestCount: transport.requestCount,
     serviceTime: transport.serviceTime,
     close: transport.close,

@@ -43,12 +43,12 @@ export async function waitUntilFinal(
 }
 
 /** Yields a job's outputs until its state is final and all are read. Throws a JobFailed if the job did not complete. */
-export async function* streamUntilFinal(
-  readOutputs: () => Promise<unknown[]>,
+export async function* streamUntilFinal<Output>(
+  readOutputs: () => Promise<Output[]>,
   readJob: () => Promise<JobRecord>,
   clock: Clock,
   { signal, secrets = [] }: JobStreamOptions = {},
-): AsyncGenerator<unknown, void, undefined> {
+): AsyncGenerator<Output, void, undefined> {
   const startTime = elapsedTime(clock);
   let job: JobRecord | undefined;
   for (;;) {

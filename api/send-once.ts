@@ -1,3 +1,4 @@
+import { StringDecoder } from "node:string_decoder";
 import { Agent, type Dispatcher, EnvHttpProxyAgent } from "undici";
 import type { Proxies } from "./proxies";
 import { type ApiResponse, parseJson } from "./response";
@@ -42,6 +43,8 @@ export interface HttpRequest {
   url: URL;
   headers: Record<string, string>;
   body: string | undefined;
+  /** Receives the text of a successful response in parts as it arrives, the first part empty and with the head. */
+  onText?: ((part: string) => void) | undefined;
 }
 
 /**
@@ -56,6 +59,7 @@ export function sendOnce(
 ): Promise<ApiResponse> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
+    const decoder = new StringDecoder("utf8");
     let status = 0;
     let headers: ApiResponse["headers"] = {};
     let dispatchController: Dispatcher.DispatchController | undefined;
@@ -86,9 +90,11 @@ export function sendOnce(
         onResponseStart(_controller, statusCode, responseHeaders) {
           status = statusCode;
           headers = responseHeaders;
+          if (status === 200) request.onText?.("");
         },
         onResponseData(_controller, chunk) {
-          chunks.push(chunk);
+          if (status === 200 && request.onText) request.onText(decoder.write(chunk));
+          else chunks.push(chunk);
         },
         onResponseEnd() {
           signal.removeEventListener("abort", abort);

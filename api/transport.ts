@@ -27,6 +27,13 @@ export interface TransportRequest extends RetryRules {
   url: string;
   /** Sent as JSON. */
   body?: unknown;
+  /** Additional headers. */
+  headers?: Readonly<Record<string, string>>;
+  /**
+   * Receives the text of a successful response in parts as it arrives, the first part empty and with the head. The response itself is then
+   * empty. The timeout of the attempt ends with the first part.
+   */
+  onText?: (part: string) => void;
   /** Name of the GraphQL operation. */
   operation?: string;
   /** Values to redact from errors, besides the key. */
@@ -87,11 +94,15 @@ export function createTransport(settings: TransportSettings): Transport {
     signal?.addEventListener("abort", abortAttempt, { once: true });
     // Uses real time even with a test clock, because the timeout limits the network.
     const timer = setTimeout(() => attemptController.abort(), Math.min(maxTimerDelay, timeout));
+    const passText = (part: string): void => {
+      clearTimeout(timer);
+      request.onText?.(part);
+    };
     let wasSent = false;
     try {
       const response = await sendOnce(
         agents.agentFor(behindProxy),
-        toHttpRequest(request, apiKey),
+        { ...toHttpRequest(request, apiKey), onText: request.onText && passText },
         attemptController.signal,
         () => {
           wasSent = true;
@@ -198,6 +209,7 @@ function toHttpRequest(request: TransportRequest, apiKey: string): HttpRequest {
     authorization: `Bearer ${apiKey}`,
     accept: "application/json",
     "user-agent": "serverless-compute-api",
+    ...request.headers,
   };
   if (request.body === undefined)
     return { method: request.method, url: new URL(request.url), headers, body: undefined };

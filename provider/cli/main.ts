@@ -4,9 +4,10 @@ import { Command, CommanderError, Help, InvalidArgumentError, Option } from "com
 import type { DriftFlags } from "./drift/drift";
 import type { EstimateFlags } from "./estimate/estimate";
 import type { ImportFlags } from "./import";
+import { addJobCommands } from "./jobs/commands";
 import type { MoveFlags } from "./move/move-recorded";
 import type { RecoverFlags } from "./recover/recover";
-import { exitCodes, type Terminal } from "./terminal";
+import { exitCodes, settingsHelp, type Terminal } from "./terminal";
 import { readText } from "./text-file";
 
 const name = "serverless-compute";
@@ -19,13 +20,6 @@ const languages = ["typescript", "yaml", "python", "go"] as const satisfies read
 
 const languageOption = (): Option =>
   new Option("--language <language>", "language of the program; typescript by default").choices(languages);
-
-/** Settings of the commands that read an account and no stack. */
-const settingsHelp = `
-Environment variables that select the account:
-  SERVERLESS_COMPUTE_API_KEY  API key of the account
-  SERVERLESS_COMPUTE_URL      address of a local service on a port other than 7337
-  SERVERLESS_COMPUTE_TARGET   "hosted" for the hosted service, instead of an address`;
 
 const estimateFormats = ["table", "markdown", "json"] as const satisfies readonly EstimateFlags["format"][];
 
@@ -70,12 +64,12 @@ const appendValue = (value: string, previous: string[]): string[] => [...previou
 function commandLine(io: Terminal, setExitCode: (code: number) => void): Command {
   const { version }: { version: string } = createRequire(__filename)("pulumi-serverless-compute/package.json");
   const program = new Command(name)
-    .description("Tools for stacks with resources of pulumi-serverless-compute")
+    .description("Tools for stacks with resources of pulumi-serverless-compute, and for jobs of their endpoints")
     .version(`${name} ${version}`, "--version", "print the version")
     .exitOverride()
-    // The defaults of repeatable options are omitted.
+    // The defaults of flags and repeatable options are omitted.
     .configureHelp({
-      optionDescription: (option) => new Help().optionDescription(option).replace(" (default: [])", ""),
+      optionDescription: (option) => new Help().optionDescription(option).replace(/ \(default: (false|\[\])\)$/, ""),
     })
     .configureOutput({
       writeOut: (lines) => io.out(lines.trimEnd()),
@@ -207,5 +201,18 @@ ${settingsHelp}`,
       io.err(`Resources moved to the plugin: ${moved}.`);
     });
 
+  addJobCommands(program, io);
+
   return program;
+}
+
+/** Runs the command line of this process. */
+export async function run(): Promise<void> {
+  const outputClosed = new AbortController();
+  // A closed pipe, for example of `head`, is not an error.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code !== "EPIPE") throw error;
+    outputClosed.abort();
+  });
+  process.exitCode = await main(process.argv.slice(2), { ...terminal, closed: outputClosed.signal });
 }

@@ -1,5 +1,6 @@
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
+import { suggest } from "serverless-compute-api/spelling";
 import {
   type checkRequest,
   type checkResponse,
@@ -14,7 +15,6 @@ import {
 import { type Properties, type PropertyMap, Unknown, type Value } from "../engine/values";
 import type { ProviderProcess } from "../framework/process";
 import { isSecretAt, secretsIn } from "../framework/properties/secret-paths";
-import { suggest } from "../framework/properties/spelling";
 import { isExplicitProvider } from "../framework/urn";
 import { isSettingName, settingNames, settingTable } from "../settings/setting-table";
 import { type ConfigLookup, resolveService, serviceSettings, settingErrors } from "../settings/settings";

@@ -113,6 +113,7 @@ async function buildParts(entry) {
       "serverless-compute-api/redaction": inRepository("api/redaction.ts"),
       "serverless-compute-api/catalog": inRepository("api/catalog.ts"),
       "serverless-compute-api/clock": inRepository("api/clock.ts"),
+      "serverless-compute-api/spelling": inRepository("api/spelling.ts"),
     },
     plugins: [loadLazily, zodWithoutLocales],
   });

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Clock } from "serverless-compute-api/clock";
+import { memberTexts } from "serverless-compute-api/json-text";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { ServiceError } from "../errors";
-import { memberTexts } from "../json-text";
 import { openaiErrorBody } from "./responses";
 
 /** Time without reads after which a client counts as disconnected, ms. */

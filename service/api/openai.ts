@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
 import { type Clock, steadyClock } from "serverless-compute-api/clock";
+import { elementTexts, JsonTextError, memberTexts } from "serverless-compute-api/json-text";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { disconnectSignal, onAbort } from "../client-disconnect";
@@ -8,7 +9,7 @@ import type { JobQueue } from "../jobs";
 import { isFinal, type Job } from "../jobs/job";
 import type { StoredJob } from "../jobs/row";
 import type { StreamReading } from "../jobs/stream";
-import { elementTexts, JsonTextError, memberTexts, parseMembers, readMembers } from "../json-text";
+import { parseMembers, readMembers } from "../json-members";
 import { parseInput } from "../validation";
 import type { Admission } from "./admission";
 import { createEventWriter } from "./openai-events";

@@ -1,7 +1,7 @@
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
+import { JsonTextError, memberTexts } from "serverless-compute-api/json-text";
 import { type RetirableApi, ServiceError, serviceStopping } from "../errors";
-import { JsonTextError, memberTexts } from "../json-text";
 import { createHostCheck, type Listening } from "../listening";
 import type { Resources } from "../resources";
 import type { Auth } from "./auth";

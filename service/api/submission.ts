@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { isObjectText } from "serverless-compute-api/json-text";
 import { type Bounds, jobSubmission, limits } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import type { JobOperation, NewJob } from "../jobs/job";
-import { isObjectText, parseMembers, readMembers } from "../json-text";
+import { parseMembers, readMembers } from "../json-members";
 import { outOfBounds, parseInput } from "../validation";
 
 /** Reads a number of milliseconds from a query; undefined if it is absent. */

@@ -6,7 +6,7 @@ import { ServiceError } from "../errors";
 import { type JobOperation, type JobWorker, limitError } from "../jobs/job";
 import type { Jobs } from "../jobs/jobs";
 import type { JobStream } from "../jobs/stream";
-import { readMembers } from "../json-text";
+import { readMembers } from "../json-members";
 import { parseInput } from "../validation";
 import type { Dispatcher } from "../workers/dispatcher";
 import type { WorkerPresence } from "../workers/presence";

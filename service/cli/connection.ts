@@ -23,9 +23,13 @@ const defaultTimeout = 10_000;
 
 /**
  * Connects to the service that runs on a data folder. Throws a StartError if none runs, if it does not respond within `timeout` ms,
- * or if it rejects the folder's key.
+ * or if it rejects the folder's key. Requests reject with the reason of the signal if it aborts.
  */
-export function connect(dataFolder: string, timeout = defaultTimeout): { serviceUrl: string; send: Send } {
+export function connect(
+  dataFolder: string,
+  timeout = defaultTimeout,
+  signal?: AbortSignal,
+): { serviceUrl: string; send: Send } {
   const address = readServiceAddress(dataFolder);
   const key = readApiKey(dataFolder);
   if (address === undefined || key === undefined)
@@ -40,8 +44,9 @@ export function connect(dataFolder: string, timeout = defaultTimeout): { service
       },
       ...(body === undefined ? {} : { body }),
       redirect: "manual",
-      signal: AbortSignal.timeout(timeout),
+      signal: AbortSignal.any([AbortSignal.timeout(timeout), ...(signal ? [signal] : [])]),
     }).catch(() => {
+      signal?.throwIfAborted();
       throw new StartError(`the service on ${serviceUrl} does not respond; stop its process ${pid} and start it again`);
     });
     if (response.status === 401)
@@ -60,12 +65,16 @@ const errorShape = z.looseObject({
   message: z.string().optional(),
 });
 
+/** The service's message in the response to a failed request. */
+export function messageIn({ json, text }: ServiceResponse): string {
+  const { error, message } = errorShape.safeParse(json).data ?? {};
+  return typeof error === "object" ? error.message : (error ?? message ?? text);
+}
+
 /** Returns a successful response; throws a StartError with the message of any other. */
 export function expectSuccess(response: ServiceResponse): ServiceResponse {
   if (response.status === 200) return response;
-  const { error, message } = errorShape.safeParse(response.json).data ?? {};
-  const text = typeof error === "object" ? error.message : (error ?? message ?? response.text);
-  throw new StartError(text);
+  throw new StartError(messageIn(response));
 }
 
 function parseJson(text: string): unknown {

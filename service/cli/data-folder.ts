@@ -1,4 +1,5 @@
 import { systemClock } from "serverless-compute-api/clock";
+import { findEndpoint as findByIdOrName, type NamedEndpoint } from "serverless-compute-api/job-commands";
 import { StartError } from "../errors";
 import { readEndpointNames } from "../resources/endpoint-table";
 import { readApiKey } from "../store/api-key";
@@ -7,22 +8,10 @@ import { readWorkerToken } from "../workers/tokens";
 import type { Output } from "./output";
 
 /** Finds an endpoint of a data folder by its id or unique name; requires no running service. */
-export function findEndpoint(idOrName: string, data: string): { id: string; name: string } {
+export function findEndpoint(idOrName: string, data: string): NamedEndpoint {
   const endpoints = readEndpointNames(data);
   if (!endpoints) throw new StartError(`no service has used ${data} yet; pass the service's folder with --data`);
-  const describeEndpoints = (items: typeof endpoints): string =>
-    items.map(({ id, name }) => `${JSON.stringify(name)} (${id})`).join(", ");
-  const [byId, ...sameId] = endpoints.filter(({ id }) => id === idOrName);
-  const [endpoint, ...duplicates] = byId ? [byId, ...sameId] : endpoints.filter(({ name }) => name === idOrName);
-  if (!endpoint) {
-    const existing = endpoints.length > 0 ? `there are ${describeEndpoints(endpoints)}` : "there are no endpoints";
-    throw new StartError(`no endpoint has the id or name "${idOrName}"; ${existing}`);
-  }
-  if (duplicates.length > 0)
-    throw new StartError(
-      `several endpoints have the name "${idOrName}": ${describeEndpoints([endpoint, ...duplicates])}; pass the id`,
-    );
-  return endpoint;
+  return findByIdOrName(idOrName, endpoints);
 }
 
 /** Interval at which the service's start is checked, ms. */

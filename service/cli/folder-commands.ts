@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { untilInterrupted } from "serverless-compute-api/job-commands";
 import { findLocalEngine } from "../settings";
 import type { LogsFlags } from "./logs";
 import { dataFlag, readFolder, readSeconds, wholeNumber } from "./option-values";
@@ -31,9 +32,10 @@ export function addFolderCommands(program: Command, output: Output, outputClosed
     .option("--lines <n>", "number of past lines to print", wholeNumber(0), defaultLines)
     .option("--follow", "keep printing new lines until Ctrl-C", false)
     .option("--json", "print each line as a line of JSON", false)
-    .action(async (endpoint: string, flags: LogsFlags) =>
-      (await import("./logs.js")).printLogs(endpoint, flags, output, outputClosed),
-    );
+    .action(async (endpoint: string, flags: LogsFlags) => {
+      const { printLogs } = await import("./logs.js");
+      await untilInterrupted(outputClosed, (signal) => printLogs(endpoint, flags, output, signal));
+    });
 
   program
     .command("token")

@@ -1,23 +1,24 @@
 import { type Command, Option } from "commander";
-import type { JobStatus } from "serverless-compute-api/shapes";
-import type { JobsFlags, RunFlags } from "./jobs";
+import {
+  callJob,
+  defaultJobs,
+  type JobsFlags,
+  jobStates,
+  listJobs,
+  type RunFlags,
+  runJob,
+  untilInterrupted,
+} from "serverless-compute-api/job-commands";
 import { dataFlag, oneOf, readInput, wholeNumber } from "./option-values";
 import type { Output } from "./output";
 
-const jobStates = [
-  "IN_QUEUE",
-  "IN_PROGRESS",
-  "COMPLETED",
-  "FAILED",
-  "CANCELLED",
-  "TIMED_OUT",
-] as const satisfies JobStatus[];
+type DataFlag = { data: string };
 
-/** Default number of jobs printed by `jobs`. */
-const defaultJobs = 20;
+/** Adds the commands that submit and print jobs of a running service, or inject faults. `outputClosed` aborts when the output is closed. */
+export function addJobCommands(program: Command, output: Output, outputClosed: AbortSignal | undefined): void {
+  const connectTo = async ({ data }: DataFlag, signal?: AbortSignal) =>
+    (await import("./jobs.js")).connectToJobs(data, signal);
 
-/** Adds the commands that submit and print jobs of a running service, or inject faults. */
-export function addJobCommands(program: Command, output: Output): void {
   program
     .command("run")
     .description("submit a job to an endpoint of the running service and print the response as JSON")
@@ -28,8 +29,10 @@ export function addJobCommands(program: Command, output: Output): void {
     .addOption(
       new Option("--stream", "print each chunk of the output as a line of JSON").default(false).conflicts("sync"),
     )
-    .action(async (endpoint: string, input: string, flags: RunFlags) =>
-      (await import("./jobs.js")).runJob(endpoint, input, flags, output),
+    .action((endpoint: string, input: string, flags: RunFlags & DataFlag) =>
+      untilInterrupted(outputClosed, async (signal) =>
+        runJob(await connectTo(flags, signal), endpoint, input, flags, output),
+      ),
     );
 
   program
@@ -39,8 +42,8 @@ export function addJobCommands(program: Command, output: Output): void {
     .option(...dataFlag())
     .option("--state <state>", "only jobs in this state, such as FAILED", oneOf(...jobStates))
     .option("--limit <n>", "number of jobs to print", wholeNumber(1), defaultJobs)
-    .action(async (endpoint: string, flags: JobsFlags) =>
-      (await import("./jobs.js")).listJobs(endpoint, flags, output),
+    .action(async (endpoint: string, flags: JobsFlags & DataFlag) =>
+      listJobs(await connectTo(flags), endpoint, flags, output),
     );
 
   const ofJob = [
@@ -54,9 +57,7 @@ export function addJobCommands(program: Command, output: Output): void {
       .description(description)
       .argument("<id>", "id of the job")
       .option(...dataFlag())
-      .action(async (id: string, { data }: { data: string }) =>
-        (await import("./jobs.js")).callJob(operation, id, data, output),
-      );
+      .action(async (id: string, flags: DataFlag) => callJob(await connectTo(flags), operation, id, output));
 
   program
     .command("faults")
@@ -64,7 +65,7 @@ export function addJobCommands(program: Command, output: Output): void {
     .argument("<endpoint>", "id or name")
     .argument("[faults]", 'such as {"failJobs":2}', readInput)
     .option(...dataFlag())
-    .action(async (endpoint: string, faults: string | undefined, { data }: { data: string }) =>
+    .action(async (endpoint: string, faults: string | undefined, { data }: DataFlag) =>
       (await import("./jobs.js")).callFaults(endpoint, faults, data, output),
     );
 }

@@ -15,7 +15,7 @@ const terminal: Output = { out: (text) => console.log(text), err: (text) => cons
 
 /**
  * Runs one command line (`argv` includes the paths of Node and the script). Resolves with the exit code, for `start` once the
- * service listens. `outputClosed` aborts when the output is closed, which ends `logs --follow`.
+ * service listens. `outputClosed` aborts when the output is closed, which ends `logs --follow` and waits of `run`.
  */
 export async function main(argv: string[], output: Output = terminal, outputClosed?: AbortSignal): Promise<number> {
   try {
@@ -159,7 +159,7 @@ function commandLine(output: Output, outputClosed: AbortSignal | undefined): Com
     .option("--seed <file>", "seed file, which becomes a ConfigMap")
     .action(async (flags: ManifestFlags) => (await import("./manifest.js")).printManifest(flags, output));
 
-  addJobCommands(program, output);
+  addJobCommands(program, output, outputClosed);
   addFolderCommands(program, output, outputClosed);
 
   return program;

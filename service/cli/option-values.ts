@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from "commander";
+import { isObjectJson } from "serverless-compute-api/job-commands";
 import { showChoices } from "serverless-compute-api/shapes";
 import { type RetirableApi, retirableApis } from "../errors";
 import { type StockEntries, stockLevels } from "../resources/stock";
@@ -28,12 +29,7 @@ export const wholeNumber =
 
 /** Reads a JSON object; returns its text. */
 export function readInput(text: string): string {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (value instanceof Object && !Array.isArray(value)) return text;
-  } catch {
-    // The error below names the rule.
-  }
+  if (isObjectJson(text)) return text;
   throw new InvalidArgumentError("It must be a JSON object.");
 }
 

@@ -1,9 +1,10 @@
 import { systemClock } from "serverless-compute-api/clock";
+import { tableText } from "serverless-compute-api/job-commands";
 import { endpointHealth } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { localPaths } from "../api/local";
 import { connect, expectSuccess } from "./connection";
-import { type Output, tableText } from "./output";
+import type { Output } from "./output";
 
 /** Flags of `status`. */
 export interface StatusFlags {

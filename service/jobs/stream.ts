@@ -1,8 +1,8 @@
 import type { Clock } from "serverless-compute-api/clock";
+import { isObjectText, memberTexts } from "serverless-compute-api/json-text";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
-import { isObjectText, memberTexts } from "../json-text";
 import { ShortLivedMap } from "../short-lived-map";
 import type { GroupCommit } from "../store/group-commit";
 import type { JobEvents } from "./events";

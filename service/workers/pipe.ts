@@ -1,9 +1,9 @@
 import type { Duplex } from "node:stream";
+import { JsonTextError, memberTexts } from "serverless-compute-api/json-text";
 import { ServiceError } from "../errors";
 import type { RunningJob } from "../jobs/job";
 import type { JobOutcome } from "../jobs/jobs";
 import type { JobStream } from "../jobs/stream";
-import { JsonTextError, memberTexts } from "../json-text";
 import type { Dispatcher } from "./dispatcher";
 import type { Worker } from "./registry";
 import { jobText, oversize, readResult, rejectedResult, resultLimit } from "./results";

@@ -2,7 +2,7 @@ import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { JobDelivery, JobOperation } from "../jobs/job";
 import type { JobOutcome } from "../jobs/jobs";
-import { parseMembers } from "../json-text";
+import { parseMembers } from "../json-members";
 import { parseInput } from "../validation";
 
 /** Maximum size of a result, bytes: the largest output (interface: Limits) and the JSON around it. */

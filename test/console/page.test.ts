@@ -1,5 +1,6 @@
+import { runJob } from "serverless-compute-api/job-commands";
 import { afterAll, expect, onTestFinished, test } from "vitest";
-import { runJob } from "../../service/cli/jobs";
+import { connectToJobs } from "../../service/cli/jobs";
 import { send } from "../support/raw-http";
 import { lockStore } from "../unit/service/store/support/sqlite-file";
 import { resultIs, shows, submit, useConsole } from "./rig";
@@ -43,7 +44,8 @@ test("an empty page contains the commands of the next step, which can be copied"
   expect(words).toBe(`greeter '{"prompt":"Hello"}' --sync`);
   const lines: string[] = [];
   const printed = { out: (text: string) => void lines.push(text), err: (text: string) => void lines.push(text) };
-  await runJob("greeter", '{"prompt":"Hello"}', { data: rig.dataFolder, sync: true, stream: false }, printed);
+  const jobs = connectToJobs(rig.dataFolder);
+  await runJob(jobs, "greeter", '{"prompt":"Hello"}', { sync: true, stream: false }, printed);
   expect(lines.join("")).toContain("Hello, world!");
   await shows(page, ".jobs .state", "COMPLETED");
   await page.goto(`${rig.service.serverlessUrl}/#/resources`);

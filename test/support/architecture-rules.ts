@@ -50,6 +50,7 @@ const providerLayers = [
 const errorFiles: Record<string, string> = {
   ApiError: "api/errors.ts",
   JobFailed: "api/job-waits.ts",
+  JsonTextError: "api/json-text.ts",
   CallFailure: "provider/engine/grpc.ts",
   UserError: "provider/framework/errors.ts",
   ResourceInitError: "provider/framework/errors.ts",
@@ -65,10 +66,13 @@ export const rules: Rule[] = [
     ),
   },
   {
-    description: "service imports only shapes, catalog and clock of api, and nothing of provider",
+    description:
+      "service imports only shapes, catalog, clock, JSON text and the commands about jobs of api, and nothing of provider",
     violations: badImports(
       (source) => isIn(source, "service"),
-      (target) => ownPackages.test(target) && !/^serverless-compute-api\/(shapes|catalog|clock)$/.test(target),
+      (target) =>
+        ownPackages.test(target) &&
+        !/^serverless-compute-api\/(shapes|catalog|clock|json-text|job-commands)$/.test(target),
     ),
   },
   {
@@ -231,7 +235,7 @@ export const rules: Rule[] = [
   },
   {
     description:
-      "api, the engine's protocol and the framework have one error each, besides jobs and unfinished objects",
+      "api, the engine's protocol and the framework have one error each, besides jobs, JSON texts and unfinished objects",
     violations: (sources) =>
       sources
         .filter((source) => isIn(source, "api", "provider"))

@@ -1,5 +1,6 @@
 import type { Dialect } from "serverless-compute-api";
 import { expectation, optionsOf, showValue } from "serverless-compute-api/shapes";
+import { suggest } from "serverless-compute-api/spelling";
 import { z } from "zod";
 import { isProperties, type Path, type Properties, pathText, Unknown, type Value, valueAt } from "../../engine/values";
 import type { Failure, Naming } from "../contract";
@@ -8,7 +9,6 @@ import { programInputs, recordedDefaults } from "./defaults";
 import { diffProperties } from "./diff";
 import { childOf, propertyOf, valueIfPresent } from "./schema";
 import { isSecretAt } from "./secret-paths";
-import { suggest } from "./spelling";
 
 export interface CheckResult {
   /** The inputs with their name, defaults and the record of defaults; unknown values are left as they are. */

@@ -1,8 +1,8 @@
 import { optionsOf, showValue } from "serverless-compute-api/shapes";
+import { suggest, withSameWords } from "serverless-compute-api/spelling";
 import type { z } from "zod";
 import { isProperties, type Path, type Properties, pathText } from "../../engine/values";
 import { isSecretAt } from "./secret-paths";
-import { suggest, withSameWords } from "./spelling";
 
 /**
  * Warnings about values that the bundled catalog does not list, with the nearest listed value. Values that `olds` already has

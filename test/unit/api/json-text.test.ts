@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { elementTexts, isObjectText, JsonTextError, maxNesting, memberTexts } from "../../../service/json-text";
+import { elementTexts, isObjectText, JsonTextError, maxNesting, memberTexts } from "../../../api/json-text";
 
 const parsed = (text: string): { value: unknown } | undefined => {
   try {

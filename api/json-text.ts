@@ -1,5 +1,3 @@
-import { ServiceError } from "./errors";
-
 /**
  * Access to JSON text that is forwarded unchanged. Parsing and serializing would change numbers (12345678901234567891, 1.0) and cost more
  * than finding the boundaries of its members.
@@ -25,28 +23,6 @@ export function memberTexts(text: string): ReadonlyMap<string, string> | undefin
   const members = new Map<string, string>();
   scan(text, (from, to, name) => members.set(name, text.slice(from, to)));
   return members;
-}
-
-/** The members of a body as texts; throws a ServiceError `invalid` if the body is not a JSON object. */
-export function readMembers(body: string): ReadonlyMap<string, string> {
-  try {
-    const members = body.trim() === "" ? undefined : memberTexts(body);
-    if (members) return members;
-  } catch (error) {
-    if (error instanceof JsonTextError) throw new ServiceError("invalid", `body: ${error.message}`);
-    throw error;
-  }
-  throw new ServiceError("invalid", "body: must be a JSON object");
-}
-
-/** Parses the members that the service itself uses. */
-export function parseMembers(members: ReadonlyMap<string, string>, names: string[]): Record<string, unknown> {
-  const entries: [string, unknown][] = [];
-  for (const name of names) {
-    const text = members.get(name);
-    if (text !== undefined) entries.push([name, JSON.parse(text)]);
-  }
-  return Object.fromEntries(entries);
 }
 
 /** The elements of a JSON list as text; undefined for any other JSON value. */

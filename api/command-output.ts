@@ -1,0 +1,38 @@
+/** Output of a command, in complete lines: results on `out`, notices on `err`. */
+export interface CommandOutput {
+  out(text: string): void;
+  err(text: string): void;
+}
+
+/** Control characters, which could change the terminal. */
+const control = /\p{Cc}/gu;
+
+/** Formats a table as lines; columns are as wide as their widest cell, and numbers are right-aligned. */
+export function tableText(head: string[], rows: (string | number)[][]): string {
+  const cells = [head, ...rows.map((row) => row.map((cell) => String(cell).replace(control, "?")))];
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? "").length)));
+  const isNumeric = head.map((_, column) => rows.length > 0 && rows.every((row) => typeof row[column] === "number"));
+  const padded = (cell: string, column: number): string =>
+    isNumeric[column] ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0);
+  return cells.map((row) => row.map(padded).join("  ").trimEnd()).join("\n");
+}
+
+/**
+ * Runs a command that waits, with a signal that aborts on the first Ctrl-C or with `outputClosed`. A second Ctrl-C ends the process.
+ */
+export async function untilInterrupted<Result>(
+  outputClosed: AbortSignal | undefined,
+  command: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const controller = new AbortController();
+  const abort = () => controller.abort(new Error("interrupted"));
+  process.once("SIGINT", abort);
+  outputClosed?.addEventListener("abort", abort, { once: true });
+  if (outputClosed?.aborted) abort();
+  try {
+    return await command(controller.signal);
+  } finally {
+    process.removeListener("SIGINT", abort);
+    outputClosed?.removeEventListener("abort", abort);
+  }
+}

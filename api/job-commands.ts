@@ -1,0 +1,193 @@
+import { z } from "zod";
+import { pathSegment } from "./address";
+import { systemClock } from "./clock";
+import { type CommandOutput, tableText } from "./command-output";
+import { findEndpoint, type NamedEndpoint } from "./endpoint-names";
+import { JobFailed, streamUntilFinal, waitUntilFinal } from "./job-waits";
+import { elementTexts, memberTexts } from "./json-text";
+import { parseJson } from "./response";
+import { endpointHealth, type JobRecord, type JobStatus, jobRecord, jobStatus, jobVisibility } from "./shapes";
+
+export { type CommandOutput, tableText, untilInterrupted } from "./command-output";
+export { findEndpoint, type NamedEndpoint } from "./endpoint-names";
+
+/** The response to a request that reached the job API. */
+export interface JobResponse {
+  status: number;
+  /** With status 200, the body as the service sent it; otherwise the service's message. */
+  text: string;
+}
+
+/** The service of a command about jobs. Its functions reject with a message for users. */
+export interface JobService {
+  endpoints(): Promise<readonly NamedEndpoint[]>;
+  /**
+   * Sends a request with JSON text to an endpoint's job API; `path` follows its root. Waits while a rate limit is exceeded, and rejects if
+   * the service fails or rejects the key.
+   */
+  send(method: "GET" | "POST", endpointId: string, path: string, body?: string): Promise<JobResponse>;
+  /** Aborts the requests and waits of the command. */
+  signal?: AbortSignal | undefined;
+}
+
+/** Options of `run`. */
+export interface RunFlags {
+  /** True to wait for the result. */
+  sync: boolean;
+  /** True to print the chunks of the stream as they arrive. */
+  stream: boolean;
+}
+
+/** Options of `jobs`. */
+export interface JobsFlags {
+  /** Only jobs in this state. */
+  state?: JobStatus;
+  /** Maximum number of jobs to print. */
+  limit: number;
+}
+
+/** Values of the option `--state` of `jobs`. */
+export const jobStates: readonly JobStatus[] = jobStatus.options;
+
+/** Default of the option `--limit` of `jobs`. */
+export const defaultJobs = 20;
+
+/** Returns whether a text is a JSON object, as an input of a job must be. */
+export function isObjectJson(text: string): boolean {
+  const value = parseJson(text);
+  return value instanceof Object && !Array.isArray(value);
+}
+
+/** The body of a successful response; throws an Error with the service's message for any other. */
+function bodyOf({ status, text }: JobResponse): string {
+  if (status === 200) return text;
+  throw new Error(text);
+}
+
+const parseRecord = (text: string): JobRecord => jobRecord.parse(JSON.parse(text));
+
+/** The outputs in a response of /stream, a list or `{status, stream}`, as unchanged JSON texts. */
+function chunksOf(response: string): string[] {
+  const list = memberTexts(response)?.get("stream") ?? response;
+  return (elementTexts(list) ?? []).map((chunk) => memberTexts(chunk)?.get("output") ?? "null");
+}
+
+/**
+ * Submits a job; `input` is JSON text. Prints the response of the job API, or with `sync` the record of the finished job, or with `stream`
+ * each chunk as a line of JSON, or the output if the handler does not stream. With `sync` or `stream`, throws an Error if the job does
+ * not complete or the signal aborts.
+ */
+export async function runJob(
+  service: JobService,
+  endpoint: string,
+  input: string,
+  { sync, stream }: RunFlags,
+  output: CommandOutput,
+): Promise<void> {
+  const { signal } = service;
+  const { id: endpointId } = findEndpoint(endpoint, await service.endpoints());
+  const submission = bodyOf(await service.send("POST", endpointId, "run", `{"input":${input}}`));
+  if (!sync && !stream) return output.out(submission);
+  const { id } = parseRecord(submission);
+  let record = submission;
+  const readJob = async (): Promise<JobRecord> => {
+    record = await readNewJob(service, endpointId, `status/${id}`);
+    return parseRecord(record);
+  };
+  const readChunks = async () => chunksOf(await readNewJob(service, endpointId, `stream/${id}`));
+  try {
+    if (!stream) {
+      const { status } = await waitUntilFinal(readJob, systemClock, { signal });
+      output.out(record);
+      if (status !== "COMPLETED") throw new JobFailed(id, status, "");
+      return;
+    }
+    let hasChunks = false;
+    for await (const chunk of streamUntilFinal(readChunks, readJob, systemClock, { signal })) {
+      hasChunks = true;
+      output.out(chunk);
+    }
+    const jobOutput = memberTexts(record)?.get("output");
+    if (!hasChunks && jobOutput !== undefined) output.out(jobOutput);
+  } catch (error) {
+    if (!signal?.aborted) throw error;
+    throw new Error(`job ${id} continues; "job ${id}" prints its record, and "cancel ${id}" cancels it`);
+  }
+}
+
+/** Reads data of a job that was just submitted, which the service may not find yet. */
+async function readNewJob(service: JobService, endpointId: string, path: string): Promise<string> {
+  let response = await service.send("GET", endpointId, path);
+  for (const wait of jobVisibility.waits) {
+    if (response.status !== 404) break;
+    await systemClock.sleep(wait, service.signal);
+    response = await service.send("GET", endpointId, path);
+  }
+  return bodyOf(response);
+}
+
+/** Maximum number of jobs per request. */
+const maxPageLength = 1000;
+
+/** A page of /requests. Only the local service is known to have this form. */
+const jobsPage = z.object({ requests: z.array(jobRecord), cursor: z.string().nullish() });
+
+/** Prints an endpoint's jobs, newest first, as a table; or their counts, if the service does not list jobs. */
+export async function listJobs(
+  service: JobService,
+  endpoint: string,
+  { state, limit }: JobsFlags,
+  output: CommandOutput,
+): Promise<void> {
+  const { id } = findEndpoint(endpoint, await service.endpoints());
+  const pageLength = state === undefined ? Math.min(limit, maxPageLength) : maxPageLength;
+  const matchingJobs: JobRecord[] = [];
+  for (let cursor: string | undefined = ""; cursor !== undefined && matchingJobs.length < limit; ) {
+    const position: string = cursor === "" ? "" : `&cursor=${cursor}`;
+    const { status, text } = await service.send("GET", id, `requests?limit=${pageLength}${position}`);
+    const page = status === 200 ? jobsPage.safeParse(parseJson(text)) : undefined;
+    if (!page?.success) return printCounts(service, id, output);
+    matchingJobs.push(...page.data.requests.filter((job) => state === undefined || job.status === state));
+    cursor = page.data.cursor ?? undefined;
+  }
+  if (matchingJobs.length === 0)
+    return output.err(state === undefined ? "The endpoint has no jobs." : `The endpoint has no job in state ${state}.`);
+  const milliseconds = (ms: number | undefined): string => (ms === undefined ? "" : `${ms} ms`);
+  const rows = matchingJobs
+    .slice(0, limit)
+    .map(({ id, status, delayTime, executionTime, error }) => [
+      id,
+      status,
+      milliseconds(delayTime),
+      milliseconds(executionTime),
+      typeof error === "string" ? error.split("\n", 1).join("") : "",
+    ]);
+  output.out(tableText(["JOB", "STATE", "IN QUEUE", "EXECUTION", "ERROR"], rows));
+}
+
+/** Prints the numbers of an endpoint's jobs. */
+async function printCounts(service: JobService, endpointId: string, output: CommandOutput): Promise<void> {
+  const { jobs } = endpointHealth.parse(JSON.parse(bodyOf(await service.send("GET", endpointId, "health"))));
+  output.err("The service does not list jobs. The counts come from /health; --state and --limit have no effect.");
+  const counts = [jobs.inQueue, jobs.inProgress, jobs.completed, jobs.failed, jobs.retried];
+  output.out(tableText(["IN QUEUE", "IN PROGRESS", "COMPLETED", "FAILED", "RETRIED"], [counts]));
+}
+
+/** Prints the record of a job, or the response to its cancellation or retry. Searches the job in all endpoints. */
+export async function callJob(
+  service: JobService,
+  operation: "status" | "cancel" | "retry",
+  id: string,
+  output: CommandOutput,
+): Promise<void> {
+  const segment = pathSegment(id, "job", { method: "GET", url: "" });
+  for (const endpoint of await service.endpoints()) {
+    const record = await service.send("GET", endpoint.id, `status/${segment}`);
+    // A load balancer has no jobs and rejects the request.
+    if (record.status !== 200) continue;
+    const response =
+      operation === "status" ? record : await service.send("POST", endpoint.id, `${operation}/${segment}`);
+    return output.out(bodyOf(response));
+  }
+  throw new Error(`no endpoint has a job with the id "${id}"; the service removes a job some time after its end`);
+}

@@ -1,0 +1,108 @@
+import { z } from "zod";
+import { pathSegment } from "./address";
+import { systemClock } from "./clock";
+import { isApiError } from "./errors";
+import { parseJson } from "./response";
+import type { Transport } from "./transport";
+
+/** A line of a worker's output. */
+export interface WorkerLogLine {
+  /** Time in ISO 8601, with up to nanoseconds. */
+  ts: string;
+  line: string;
+}
+
+/** The data of an event (contract: LogLine). */
+const logLine = z.looseObject({ ts: z.iso.datetime({ offset: true }), line: z.string() });
+
+/** A server-sent event. */
+interface ServerEvent {
+  id: string | undefined;
+  data: string;
+}
+
+/** Returns a function that reads server-sent events from the parts of a response. */
+function createEventReader(onEvent: (event: ServerEvent) => void): (part: string) => void {
+  let rest = "";
+  let id: string | undefined;
+  let data: string[] = [];
+  const readLine = (text: string): void => {
+    if (text === "") {
+      if (data.length > 0) onEvent({ id, data: data.join("\n") });
+      [id, data] = [undefined, []];
+    }
+    const [, field, value = ""] = /^(\w+)(?:: ?(.*))?$/s.exec(text) ?? [];
+    if (field === "id") id = value;
+    if (field === "data") data.push(value);
+  };
+  return (part) => {
+    // A carriage return at the end may be half of a line break.
+    const lines = (rest + part).split(/\r\n|\n|\r(?=[\s\S])/);
+    rest = lines.pop() ?? "";
+    lines.forEach(readLine);
+  };
+}
+
+/** Wait before a stream is opened again, ms. */
+const reconnectWait = 1_000;
+
+/** Maximum number of failures without a line in between. */
+const maxFailures = 10;
+
+/** Maximum value of `tail` (contract). */
+const maxTail = 5_000;
+
+/** Options of {@link followWorkerLog}. */
+export interface WorkerLogOptions {
+  /** Maximum number of past lines, up to 5000. */
+  tail: number;
+  /** Position after which to begin, instead of `tail`. */
+  after: string | undefined;
+  signal: AbortSignal;
+  /** Called with the head of each response. */
+  onOpen: () => void;
+  onLine: (line: WorkerLogLine) => void;
+}
+
+/**
+ * Reads the last lines of a worker's output and then new lines, until the service ends the stream or the signal aborts. Continues after the
+ * last line if the connection is lost. Resolves with the position after the last line. Requires REST v2 at `baseUrl`. Rejects with an
+ * ApiError, but not for an unknown worker, which has ended.
+ */
+export async function followWorkerLog(
+  { transport, baseUrl }: { transport: Transport; baseUrl: string },
+  [endpointId, workerId]: readonly [endpointId: string, workerId: string],
+  { tail, after, signal, onOpen, onLine }: WorkerLogOptions,
+): Promise<string | undefined> {
+  const root = { method: "GET", url: `${baseUrl}/serverless` };
+  const worker = `${pathSegment(endpointId, "endpoint", root)}/workers/${pathSegment(workerId, "worker", root)}`;
+  const url = `${root.url}/${worker}/logs?tail=${Math.min(tail, maxTail)}`;
+  let lastId = after;
+  let failures = 0;
+  for (;;) {
+    const readPart = createEventReader(({ id, data }) => {
+      const { data: line } = logLine.safeParse(parseJson(data));
+      const position = id ?? line?.ts;
+      // A service may send the event of the position once more.
+      if (!line || position === lastId) return;
+      lastId = position;
+      failures = 0;
+      onLine(line);
+    });
+    const onText = (part: string): void => {
+      if (part === "") onOpen();
+      readPart(part);
+    };
+    const headers = { accept: "text/event-stream", ...(lastId === undefined ? {} : { "last-event-id": lastId }) };
+    try {
+      // Not retried by the transport, because the position changes with each line.
+      await transport.send({ method: "GET", url, headers, onText, idempotent: false }, { signal });
+      return lastId;
+    } catch (error) {
+      if (signal.aborted || (isApiError(error) && error.category === "missing")) return lastId;
+      failures += 1;
+      if (!isApiError(error) || !error.ambiguous || failures > maxFailures) throw error;
+      await systemClock.sleep(reconnectWait, signal).catch(() => undefined);
+    }
+  }
+}

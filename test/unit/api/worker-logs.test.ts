@@ -1,0 +1,112 @@
+import { createServer, type ServerResponse } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
+import { type ClientSettings, createClients, followWorkerLog, isApiError } from "serverless-compute-api";
+import { expect, onTestFinished, test } from "vitest";
+import { closeServer, listenOnLoopback } from "../../support/loopback";
+
+type Responder = (response: ServerResponse, lastEventId: string | undefined) => Promise<void> | void;
+
+/** Follows a log whose responses are sent by these functions, one for each request; the last one repeats. */
+async function follow(responders: Responder[], settings: Partial<ClientSettings> = {}) {
+  const positions: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    const position = request.headers["last-event-id"];
+    const responder = responders[Math.min(positions.length, responders.length - 1)];
+    positions.push(typeof position === "string" ? position : undefined);
+    void responder?.(response, positions.at(-1));
+  });
+  const origin = await listenOnLoopback(server);
+  const addresses = { baseUrl: `${origin}/v2`, graphqlUrl: origin, serverlessUrl: origin };
+  const clients = createClients({ apiKey: "sck-of-the-test", ...addresses, ...settings });
+  onTestFinished(async () => {
+    await clients.close();
+    await closeServer(server);
+  });
+  const lines: string[] = [];
+  const { signal } = new AbortController();
+  const result = await followWorkerLog(clients, ["ep1", "w1"], {
+    tail: 10,
+    after: undefined,
+    signal,
+    onOpen: () => undefined,
+    onLine: ({ line }) => void lines.push(line),
+  }).then(
+    (position) => ({ position }),
+    (error: unknown) => ({ code: isApiError(error) ? error.code : String(error) }),
+  );
+  return { lines, positions, ...result };
+}
+
+const head = (response: ServerResponse) => response.writeHead(200, { "content-type": "text/event-stream" });
+const time = (second: number): string => `2026-11-28T10:00:0${second}.000000000Z`;
+const data = (second: number, line: string): string => JSON.stringify({ source: "container", line, ts: time(second) });
+const event = (second: number, line: string): string => `id: ${time(second)}\ndata: ${data(second, line)}\n\n`;
+
+test.each<[string, string, string[]]>([
+  ["LF", event(1, "one") + event(2, "two"), ["one", "two"]],
+  ["CRLF", (event(1, "one") + event(2, "two")).replaceAll("\n", "\r\n"), ["one", "two"]],
+  ["CR", `${(event(1, "one") + event(2, "two")).replaceAll("\n", "\r")}:\n`, ["one", "two"]],
+  ["comments and fields that it does not know", `:\n\nretry: 5\nevent: line\n${event(1, "one")}:end\n\n`, ["one"]],
+  ["events without an id", `data: ${data(1, "one")}\n\ndata:${data(2, "two")}\n\n`, ["one", "two"]],
+  ["data in several lines", `data: {"source":"container",\ndata: "line":"one","ts":"${time(1)}"}\n\n`, ["one"]],
+  ["data that is no line", `data: {}\n\ndata: text\n\n${event(1, "one")}`, ["one"]],
+  ["characters of several bytes", event(1, "Grüße, 世界 🚀"), ["Grüße, 世界 🚀"]],
+  ["an incomplete event at the end", `${event(1, "one")}id: x\ndata: ${data(2, "two")}`, ["one"]],
+])("reads a stream byte by byte: %s", async (_what, text, lines) => {
+  const result = await follow([
+    async (response) => {
+      head(response);
+      for (const byte of Buffer.from(text)) {
+        response.write(Buffer.of(byte));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      response.end();
+    },
+  ]);
+  expect(result.lines).toEqual(lines);
+});
+
+test("has no time limit after the head of the response", async () => {
+  const result = await follow(
+    [
+      async (response) => {
+        head(response).write(":\n\n");
+        await delay(2_000);
+        response.end(event(1, "late"));
+      },
+    ],
+    { attemptTimeout: 1_500, callTimeout: 1_500 },
+  );
+  expect(result).toEqual({ lines: ["late"], positions: [undefined], position: time(1) });
+});
+
+test.each<[string, Responder]>([
+  ["is cut", (response) => void head(response).write(event(1, "one"), () => response.socket?.destroy())],
+  [
+    "is cut within an event",
+    (response) => {
+      head(response).write(`${event(1, "one")}id: ${time(2)}\ndata: {"li`, () => response.socket?.destroy());
+    },
+  ],
+])("continues after the last line if the connection %s", async (_what, responder) => {
+  const result = await follow([responder, (response) => void head(response).end(event(2, "two"))]);
+  expect(result).toEqual({ lines: ["one", "two"], positions: [undefined, time(1)], position: time(2) });
+});
+
+test("continues after an error of the service", async () => {
+  const result = await follow([
+    (response) => void response.writeHead(500).end(),
+    (response) => void head(response).end(event(1, "one")),
+  ]);
+  expect(result).toMatchObject({ lines: ["one"], position: time(1) });
+});
+
+test("ends without an error if the worker does not exist", async () => {
+  const result = await follow([(response) => void response.writeHead(404).end('{"detail":"resource not found"}')]);
+  expect(result).toEqual({ lines: [], positions: [undefined], position: undefined });
+});
+
+test("rejects if the service rejects the key", async () => {
+  const result = await follow([(response) => void response.writeHead(401).end('{"detail":"unauthorized"}')]);
+  expect(result).toEqual({ lines: [], positions: [undefined], code: "unauthorized" });
+});

@@ -1,0 +1,3 @@
+import { run } from "../../../../../provider/cli/main";
+
+void run();
