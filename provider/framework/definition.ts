@@ -59,7 +59,8 @@ export interface ResourceDefinition<Inputs extends object, Outputs extends objec
   /** `properties` are the checked inputs with their record of defaults. */
   create(inputs: Inputs, context: Context, properties: Properties): Promise<Created>;
   read(id: string, olds: Properties, context: Context): Promise<ObservedObject<Inputs, Outputs> | undefined>;
-  update(id: string, update: Update<Inputs>, context: Context): Promise<Outputs>;
+  /** Returns the outputs that do not follow from the inputs. */
+  update(id: string, update: Update<Inputs>, context: Context): Promise<Partial<Outputs>>;
   delete(id: string, olds: Properties, context: Context): Promise<void>;
 }
 

@@ -3,9 +3,9 @@ import { z } from "zod";
 import { type Properties, toProperties, toValue, type Value } from "../engine/values";
 import type { Context, ReadResult } from "./contract";
 import type { NamedInputs, NamedObject, ObjectDefinition, ObservedObject, ResourceSchemas } from "./definition";
-import { defaultsOf, isOmitted, serviceDetermined, withOmitted, withoutOmitted } from "./properties/defaults";
+import { defaultsOf, isOmitted, serviceDetermined, withOmitted } from "./properties/defaults";
 import { diffProperty } from "./properties/diff";
-import { derivedOutputs } from "./properties/preview-outputs";
+import { withDerivedOutputs } from "./properties/preview-outputs";
 import { propertyOf } from "./properties/schema";
 
 /** Adds what a listed record lacks. */
@@ -33,8 +33,8 @@ export function observeObject<Inputs extends NamedInputs, Outputs extends object
 }
 
 /**
- * The outputs of an object that was just created or found, including the values that the service has determined for properties that
- * the program omits.
+ * The outputs that the service reports of an object that was just created or found, including the values that it has determined for
+ * properties that the program omits.
  */
 export function outputsOf<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
   definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
@@ -45,7 +45,6 @@ export function outputsOf<Inputs extends NamedInputs, Outputs extends object, Ap
   const { inputs, outputs } = observeObject(definition, object, desired, context);
   return {
     ...pick(outputs, Object.keys(definition.outputs.shape)),
-    ...derivedOutputs(definition, desired, { id: object.id }),
     ...pick(inputs, serviceDetermined(definition.inputs, desired)),
   };
 }
@@ -70,12 +69,11 @@ export function readResultOf(
     id,
     inputs,
     outputs: withOmitted(
-      toProperties({
-        ...Object.fromEntries(oldEntries),
-        ...inputs,
-        ...reportedOutputs,
-        ...derivedOutputs({ outputs }, withoutOmitted(inputs), { id }),
-      }),
+      withDerivedOutputs(
+        outputs,
+        id,
+        toProperties({ ...Object.fromEntries(oldEntries), ...inputs, ...reportedOutputs }),
+      ),
       determined,
     ),
   };

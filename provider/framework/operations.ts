@@ -13,7 +13,7 @@ import { checkInputs, unsupportedInputs } from "./properties/check";
 import { defaultsOf, keptValues, nameSourceOf, withOmitted, withoutOmitted } from "./properties/defaults";
 import { diffProperties } from "./properties/diff";
 import { inputWarnings } from "./properties/input-warnings";
-import { previewOutputs } from "./properties/preview-outputs";
+import { previewOutputs, withDerivedOutputs } from "./properties/preview-outputs";
 import { withTimeout } from "./timeout";
 
 /** The operations of a kind and its schemas. */
@@ -34,6 +34,21 @@ export function defineResource<Inputs extends object, Outputs extends object>(
     const endpoint = stringAt(properties, "endpointId");
     if (name === undefined && endpoint !== undefined) return `${kind} on endpoint "${endpoint}"`;
     return name === undefined && id === undefined ? kind : `${kind} "${name ?? id}"`;
+  };
+
+  const stateOf = (id: string, properties: Properties): Properties => withDerivedOutputs(outputs, id, properties);
+  /** Runs an operation within its timeout. */
+  const runOperation = <Result>(
+    target: Omit<ErrorContext, "names">,
+    inputs: Properties,
+    context: Context,
+    work: (context: Context) => Promise<Result>,
+    olds: Properties = inputs,
+  ): Promise<Result> => {
+    const subject = { ...target, names: context.settings.names };
+    return withTimeout(subject, context, (bounded) =>
+      explainFailures(subject, inputs, olds, stateOf, () => work(bounded)),
+    );
   };
 
   return {
@@ -70,7 +85,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
           const outputs = toProperties(created.outputs);
           const determined = Object.entries(outputs).filter(([key]) => key in shape.shape && !(key in properties));
           const omitted = { ...defaultsOf(properties), ...toProperties(inputs), ...outputs };
-          return { id: created.id, outputs: withOmitted(omitted, Object.fromEntries(determined)) };
+          return { id: created.id, outputs: stateOf(created.id, withOmitted(omitted, Object.fromEntries(determined))) };
         }),
       ),
     read: (id, olds, context) =>
@@ -95,7 +110,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
             const update = { olds, news: inputs, changed: (key: string) => changed.has(key), kept };
             const outputs = await definition.update(id, update, bounded);
             const properties = { ...defaultsOf(news), ...toProperties({ ...inputs, ...outputs }) };
-            return withOmitted(properties, kept);
+            return stateOf(id, withOmitted(properties, kept));
           }),
         olds,
       ),
@@ -141,6 +156,7 @@ async function explainFailures<Result>(
   subject: ErrorContext,
   inputs: Properties,
   olds: Properties,
+  stateOf: (id: string, properties: Properties) => Properties,
   work: () => Promise<Result>,
 ): Promise<Result> {
   try {
@@ -150,20 +166,11 @@ async function explainFailures<Result>(
     const outputs = { ...(error.inputs ? { ...defaultsOf(olds), ...error.inputs } : inputs), ...error.outputs };
     const cause = toUserError(error.cause, subject);
     const message = cause instanceof UserError ? `${error.message}\n${cause.message}` : error.message;
-    throw new ResourceInitError(message, error.id, outputs, { cause, help: error.help ?? helpOf(cause) });
+    throw new ResourceInitError(message, error.id, stateOf(error.id, outputs), {
+      cause,
+      help: error.help ?? helpOf(cause),
+    });
   }
-}
-
-/** Runs an operation within its timeout. */
-function runOperation<Result>(
-  target: Omit<ErrorContext, "names">,
-  inputs: Properties,
-  context: Context,
-  work: (context: Context) => Promise<Result>,
-  olds: Properties = inputs,
-): Promise<Result> {
-  const subject = { ...target, names: context.settings.names };
-  return withTimeout(subject, context, (bounded) => explainFailures(subject, inputs, olds, () => work(bounded)));
 }
 
 function optionsOfShapes(...shapes: z.ZodObject[]): Record<string, PropertyOptions> {

@@ -31,12 +31,12 @@ const getServerlessEndpoint = lookup(
   serverlessEndpoint,
   (record, context) =>
     explained(`ServerlessEndpoint "${record.name}"`, context, async () => {
-      const { container, templateId } = record;
+      const { container: own, templateId } = record;
       const { management } = context.clients;
       const { version } = await withVersion(record, {}, context);
-      const workers =
-        container ?? (templateId ? await management.readTemplate(templateId, callOptions(context)) : undefined);
-      return { ...record, version, ...(workers && shownContainer(workers)), url: urlOf(record, context) };
+      const workers = own ?? (templateId ? await management.readTemplate(templateId, callOptions(context)) : undefined);
+      const container = workers && { ...shownContainer(workers), revision: revisionOf(containerOf(workers)) };
+      return { ...record, version, ...container, url: urlOf(record, context) };
     }),
   {
     extraOutputs: {
@@ -44,6 +44,10 @@ const getServerlessEndpoint = lookup(
         .string()
         .optional()
         .describe("Image of new workers; absent if the endpoint's template has been deleted."),
+      revision: z
+        .string()
+        .optional()
+        .describe("Hash of the container of new workers; absent if the endpoint's template has been deleted."),
     },
   },
 );

@@ -97,7 +97,7 @@ export const getTemplate = (
 export const getServerlessEndpoint = (
   lookup: LookUp,
   options: LookUpOptions = {},
-): Promise<EndpointRecord & { url: string; imageName?: string | undefined }> =>
+): Promise<EndpointRecord & { url: string; imageName?: string | undefined; revision?: string | undefined }> =>
   call(options, ({ getServerlessEndpoint: { run } }, context) => run(lookup, context));
 
 /** Finds a network volume by its id or unique name. */

@@ -301,6 +301,8 @@ export interface ServerlessEndpointOutputs {
   readonly url: pulumi.Output<string>;
   /** Version of the endpoint, incremented by each change of its template or environment. With REST v2, the version when the resource was created, adopted or imported. */
   readonly version: pulumi.Output<number>;
+  /** Hash of the container: image, arguments, environment, ports, disk, registry credentials and templateId. It does not change with the settings of the template itself. */
+  readonly revision: pulumi.Output<string>;
 }
 
 /** The input `request` of a JobInvoke. */
@@ -342,7 +344,7 @@ export interface JobInvokeArgs {
   s3Config?: pulumi.Input<JobInvokeS3ConfigArgs>;
   /** Time limit of the job in seconds, including queueing and worker start; afterwards the job is cancelled. From 1 to 604800. Default `300`. */
   timeout?: pulumi.Input<number>;
-  /** The job runs again if one of these values changes, for example `[template.revision]`. Default `[]`. */
+  /** The job runs again if one of these values changes, for example `[endpoint.revision]`. Default `[]`. */
   triggers?: pulumi.Input<pulumi.Input<unknown>[]>;
   /** Criteria for success. */
   expect?: pulumi.Input<JobInvokeExpectArgs>;

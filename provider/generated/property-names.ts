@@ -64,6 +64,7 @@ export const propertyNames = {
     "adoptExisting",
     "url",
     "version",
+    "revision",
   ],
   JobInvoke: [
     "endpointId",

@@ -58,7 +58,7 @@ export async function construct(request: ConstructRequest): Promise<ConstructRes
       ...templateId,
       outputOf(endpoint, "url", "url", request),
       outputOf(endpoint, "version", "version", request),
-      ...(template ? [outputOf(template, "revision", "revision", request)] : []),
+      outputOf(template ?? endpoint, "revision", "revision", request),
     ];
     const state = propertyMapOf(outputs);
     await monitor.registerOutputs({ urn, outputs: state });

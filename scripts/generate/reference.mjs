@@ -100,11 +100,7 @@ export function reference(schema) {
   });
   const functions = Object.entries(schema.functions).map(
     ([token, { description, inputs, outputs }]) =>
-      `### ${nameOf(token)}\n\n${prose(description)}\n\n${table(inputs.properties, [...(inputs.required ?? [])], "(required)")}\n\nReturns ${Object.keys(
-        outputs.properties,
-      )
-        .map((name) => `\`${name}\``)
-        .join(", ")}.${examples(description)}`,
+      `### ${nameOf(token)}\n\n${prose(description)}\n\n${table(inputs.properties, [...(inputs.required ?? [])], "(required)")}\n\nOutputs:\n\n${table(outputs.properties, [], "")}${examples(description)}`,
   );
   const types = Object.entries(schema.types).map(
     ([token, type]) =>

@@ -11,11 +11,15 @@ export function describeShortestProgram(way: Way): void {
   beforeAll(async () => {
     service = await useEngineService();
     stack = await way.createStack(service.environment);
-    await stack.writeProgram(`
-      const { ServerlessEndpoint } = require("${way.module}");
-      exports.url = new ServerlessEndpoint("chat", { imageName: "${image("echo")}", workersMax: 1 }).url;
-    `);
+    await stack.writeProgram(program("workersMax: 1"));
   });
+  const program = (settings: string): string => `
+      const { JobInvoke, ServerlessEndpoint } = require("${way.module}");
+      const chat = new ServerlessEndpoint("chat", { imageName: "${image("echo")}", ${settings} });
+      const smoke = { endpointId: chat.id, input: { text: "pong" }, triggers: [chat.revision] };
+      new JobInvoke("answers", smoke);
+      exports.url = chat.url;
+    `;
   afterAll(() => stack.remove());
 
   if (dialect === "v1") {
@@ -31,19 +35,35 @@ export function describeShortestProgram(way: Way): void {
 
   it("creates one endpoint and no template, and its workers run jobs", async () => {
     const { operations } = await stack.up();
-    expect(operations).toMatchObject({ "ServerlessEndpoint chat": ["create"] });
+    expect(operations).toMatchObject({ "ServerlessEndpoint chat": ["create"], "JobInvoke answers": ["create"] });
     const { endpoints, templates } = await service.listObjects();
     expect(endpoints).toHaveLength(1);
     const changes = service.proxy.requests.filter(({ method }) => method !== "GET");
-    expect(changes.map(({ method, path }) => `${method} ${path}`)).toEqual(["POST /v2/serverless"]);
+    expect(changes.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "POST /v2/serverless",
+      `POST /v2/${endpoints[0]?.id}/run`,
+    ]);
     expect(templates.filter(({ name }) => !name.endsWith(`__${endpoints[0]?.id}`))).toEqual([]);
-    const job = await service.job("POST", endpoints[0]?.id ?? "", "/runsync", { input: { text: "pong" } });
-    expect(job).toMatchObject({ status: "COMPLETED", output: { text: "pong" } });
+    const job = (await stack.resources()).find(({ urn }) => urn.endsWith("::answers"));
+    expect(job?.outputs).toMatchObject({ status: "COMPLETED", output: { text: "pong" } });
   });
 
   it("changes nothing on the second deployment, and a refresh finds no drift", async () => {
     await stack.preview({ args: ["--expect-no-changes"] });
     await stack.refresh({ args: ["--expect-no-changes"] });
+  });
+
+  it("runs the job again if the container changes, but not if the scaling does", async () => {
+    await stack.writeProgram(program("workersMax: 2"));
+    const scaled = await stack.up();
+    expect(scaled.operations["ServerlessEndpoint chat"]).toEqual(["update"]);
+    expect(scaled.operations["JobInvoke answers"]).toEqual(["same"]);
+    await stack.writeProgram(program('workersMax: 2, env: { MODEL: "small" }'));
+    const preview = await stack.preview();
+    const { operations } = await stack.up();
+    for (const changes of [preview.operations, operations])
+      expect(changes).toMatchObject({ "ServerlessEndpoint chat": ["update"], "JobInvoke answers": ["update"] });
+    await stack.preview({ args: ["--expect-no-changes"] });
   });
 
   it("is destroyed completely", async () => {

@@ -8,7 +8,6 @@ import { UserError } from "../errors";
 import { completeObject, observeObject, outputsOf, pick } from "../observation";
 import { isDetermined, withoutOmitted } from "../properties/defaults";
 import { diffProperties } from "../properties/diff";
-import { derivedOutputs } from "../properties/preview-outputs";
 import { hiddenValue, isSecretAt } from "../properties/secret-paths";
 import { hasName, listNamed } from "./named-creates";
 
@@ -126,8 +125,6 @@ export async function adopt<Inputs extends NamedInputs, Outputs extends object, 
     outputs: {
       ...outputs,
       ...toProperties(await definition.update(object.id, update, context)),
-      // Like a read, outputs derived from inputs do not contain values that the program omits.
-      ...derivedOutputs(definition, withoutOmitted(properties), { id: object.id }),
       ...adoption.kept,
     },
   };

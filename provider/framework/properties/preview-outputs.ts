@@ -16,17 +16,15 @@ interface Computed {
 /** Registry of the outputs: how each follows from the inputs. */
 export const computed = z.registry<Computed>();
 
-/** The outputs that the inputs determine. */
-export const derivedOutputs = (
-  { outputs }: Pick<ResourceSchemas, "outputs">,
-  inputs: Properties,
-  context: PreviewContext,
-): Properties =>
-  toProperties(
-    Object.fromEntries(
-      Object.entries(outputs.shape).map(([key, schema]) => [key, computed.get(schema)?.derive?.(inputs, context)]),
-    ),
-  );
+/** Adds the outputs that the inputs in a state determine. Inputs that the program omits do not count. */
+export function withDerivedOutputs(outputs: z.ZodObject, id: string, state: Properties): Properties {
+  const inputs = withoutOmitted(state);
+  const derived = Object.entries(outputs.shape).map(([key, schema]) => [
+    key,
+    computed.get(schema)?.derive?.(inputs, { id }),
+  ]);
+  return { ...state, ...toProperties(Object.fromEntries(derived)) };
+}
 
 /**
  * Returns the outputs of a create (no `olds`) or an update: the new inputs, values derived from them, and values that

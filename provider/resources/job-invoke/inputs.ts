@@ -68,7 +68,7 @@ const uncheckedInputs = z.strictObject({
     .default(300),
   triggers: z
     .array(z.unknown())
-    .describe("The job runs again if one of these values changes, for example `[template.revision]`.")
+    .describe("The job runs again if one of these values changes, for example `[endpoint.revision]`.")
     .default([]),
   expect: z
     .strictObject({

@@ -16,7 +16,7 @@ import { disableStackTraces, resourceArguments } from "../resource-arguments";
  *   endpointId: endpoint.id,
  *   input: { prompt: "ping" },
  *   expect: { output: { text: "pong" } },
- *   triggers: [template.revision],
+ *   triggers: [endpoint.revision],
  * });
  * ```
  * Long-running job with its own time limits:

@@ -56,18 +56,18 @@ type Outputs = z.output<typeof secretOutputs>;
 /** Converts a record. The service never returns the value, so the last deployed value is kept. */
 const observe = ({ name, description }: SecretRecord): ObservedObject<Inputs, Outputs> => ({
   inputs: { name, description },
-  outputs: { reference: secretReference(name) },
+  outputs: {},
 });
 
 async function update(
   id: string,
-  { news: { name, value, description }, changed }: Update<Inputs>,
+  { news: { value, description }, changed }: Update<Inputs>,
   context: Context,
-): Promise<Outputs> {
+): Promise<Partial<Outputs>> {
   const { management } = context.clients;
   if (value !== undefined && changed("value")) await management.updateSecretValue({ id, value }, callOptions(context));
   if (changed("description")) await management.updateSecretDescription({ id, description }, callOptions(context));
-  return { reference: secretReference(name) };
+  return {};
 }
 
 /** Rules for the names of new secrets, by dialect; an existing secret keeps its name. */

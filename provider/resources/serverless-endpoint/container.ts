@@ -19,9 +19,8 @@ import { callOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import { isDetermined } from "../../framework/properties/defaults";
 import { diffProperty } from "../../framework/properties/diff";
-import { containerDefaults } from "../template/container-rules";
 import { findTemplateBySettings, template } from "../template/definition";
-import { normalizePorts, revisionOf } from "../template/revision";
+import { containerDefaults, normalizePorts, revisionOf } from "../template/revision";
 import { startKeys, toStartLists, toStartText } from "../template/start-arguments";
 import { containerKeys, type Inputs, serverlessEndpointInputs } from "./inputs";
 

@@ -15,6 +15,7 @@ import {
   type Inputs,
   isContainerKey,
   type Outputs,
+  type ServiceOutputs,
   serverlessEndpointInputs,
   serverlessEndpointOutputs,
 } from "./inputs";
@@ -66,7 +67,7 @@ async function applyUpdate(
   id: string,
   { olds, news, changed, kept = {} }: Update<Inputs>,
   context: Context,
-): Promise<Outputs> {
+): Promise<ServiceOutputs> {
   const { dialect, jobs, management } = context.clients;
   // The compute type never changes in place.
   const { reset, allSettings } = settingsAfter(news, kept, dialect);

@@ -14,7 +14,7 @@ import { computed } from "../../framework/properties/preview-outputs";
 import { adoptExisting } from "../adopt-existing";
 import { isDefaultExpectation, jobInvokeInputs } from "../job-invoke/inputs";
 import { markRule, startArgumentsRule } from "../template/container-rules";
-import { normalizePorts } from "../template/revision";
+import { endpointRevisionOf, normalizePorts } from "../template/revision";
 import { toStartText } from "../template/start-arguments";
 
 const job = jobInvokeInputs.shape;
@@ -153,8 +153,9 @@ export const serverlessEndpointInputs = z
     }),
   );
 
+const contentShape = z.object({ templateId: serverlessEndpointInputs.shape.templateId, ...containerInputs });
 /** Names of the inputs that determine the container. */
-export const containerKeys: readonly string[] = ["templateId", ...Object.keys(containerInputs)];
+export const containerKeys: readonly string[] = contentShape.keyof().options;
 
 /** Returns true if an input determines the container. */
 export const isContainerKey = (key: string): boolean => containerKeys.includes(key);
@@ -187,6 +188,21 @@ export const serverlessEndpointOutputs = z.object({
     )
     // The service also counts changes of the template, so any response may contain a newer version than the state.
     .register(computed, { dependsOn: checkedInputs.omit({ adoptExisting: true }).keyof().options }),
+  revision: z
+    .string()
+    .describe(
+      "Hash of the container: image, arguments, environment, ports, disk, registry credentials and templateId. It does not change with the settings of the template itself.",
+    )
+    .register(propertyOptions, { secretWith: containerKeys })
+    .register(computed, {
+      dependsOn: containerKeys,
+      derive: (inputs) => {
+        const { data } = contentShape.safeParse(inputs);
+        return data && endpointRevisionOf(data);
+      },
+    }),
 });
 /** Outputs of a ServerlessEndpoint resource. */
 export type Outputs = z.output<typeof serverlessEndpointOutputs>;
+/** Outputs that do not follow from the inputs. */
+export type ServiceOutputs = Pick<Outputs, "url" | "version">;

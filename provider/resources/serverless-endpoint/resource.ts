@@ -3,7 +3,8 @@ import { jobApiRoot } from "serverless-compute-api/address";
 import type { ServerlessEndpointArgs, ServerlessEndpointOutputs } from "../../generated/args";
 import { programConfig } from "../../settings/program-config";
 import { resolveServerlessUrl } from "../../settings/settings";
-import { disableStackTraces, resourceArguments, typeToken, withPreviewValue } from "../resource-arguments";
+import { disableStackTraces, knownOr, resourceArguments, typeToken, withPreviewValue } from "../resource-arguments";
+import { endpointRevisionOf } from "../template/revision";
 
 /**
  * Endpoint that accepts jobs at its own URL and runs them on workers of a template.
@@ -41,6 +42,8 @@ import { disableStackTraces, resourceArguments, typeToken, withPreviewValue } fr
 export class ServerlessEndpoint extends pulumi.CustomResource {
   /** Root of the endpoint's job API, which contains `/run`, `/runsync` and the other operations. */
   declare readonly url: pulumi.Output<string>;
+  /** Hash of the container, for the `triggers` of a {@link JobInvoke}. */
+  declare readonly revision: pulumi.Output<string>;
 
   constructor(name: string, args: ServerlessEndpointArgs, opts?: pulumi.CustomResourceOptions) {
     const restoreStackTraces = disableStackTraces();
@@ -56,6 +59,23 @@ export class ServerlessEndpoint extends pulumi.CustomResource {
       if (args.type !== undefined && args.type !== "QUEUE") return undefined;
       const serverlessUrl = resolveServerlessUrl(programConfig);
       return serverlessUrl === undefined ? undefined : this.id.apply((id) => jobApiRoot(serverlessUrl, id));
+    });
+    this.revision = withPreviewValue(this.revision, () => {
+      // In a preview, an omitted input is unknown.
+      const inputOf = <Value>(output: pulumi.Output<Value>, arg: unknown): pulumi.Output<Value | undefined> =>
+        arg === undefined ? knownOr<Value | undefined>(output, pulumi.output(undefined)) : output;
+      const content = {
+        templateId: inputOf(this.templateId, args.templateId),
+        imageName: inputOf(this.imageName, args.imageName),
+        dockerArgs: inputOf(this.dockerArgs, args.dockerArgs),
+        dockerEntrypoint: inputOf(this.dockerEntrypoint, args.dockerEntrypoint),
+        dockerStartCmd: inputOf(this.dockerStartCmd, args.dockerStartCmd),
+        env: inputOf(this.env, args.env),
+        ports: inputOf(this.ports, args.ports),
+        containerDiskInGb: inputOf(this.containerDiskInGb, args.containerDiskInGb),
+        containerRegistryAuthId: inputOf(this.containerRegistryAuthId, args.containerRegistryAuthId),
+      };
+      return pulumi.output(content).apply(endpointRevisionOf);
     });
   }
 }

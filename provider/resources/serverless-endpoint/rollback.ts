@@ -8,12 +8,12 @@ import type { ResourceInitError } from "../../framework/errors";
 import { toUserError } from "../../framework/messages";
 import { hiddenValue, isSecretAt } from "../../framework/properties/secret-paths";
 import { differingKeys, servedContainer, setsContainer, withTemplate } from "./container";
-import { checkedInputs, type Inputs, isContainerKey, type Outputs, type Verify } from "./inputs";
+import { checkedInputs, type Inputs, isContainerKey, type ServiceOutputs, type Verify } from "./inputs";
 import { deadlineOf, followRollout } from "./rollout";
 import { inputsIn, markedPath, type Unverified, type UpdateTrigger } from "./rollout-states";
 
 /** Applies an update without a verification. */
-export type Apply = (id: string, update: Update<Inputs>, context: Context) => Promise<Outputs>;
+export type Apply = (id: string, update: Update<Inputs>, context: Context) => Promise<ServiceOutputs>;
 
 /** Update with a failed verification. */
 interface FailedUpdate {
@@ -21,7 +21,7 @@ interface FailedUpdate {
   update: Update<Inputs>;
   previous: Unverified;
   /** Outputs of the update. */
-  outputs: Outputs;
+  outputs: ServiceOutputs;
   /** Reason of the failed verification. */
   reason: string;
   verify: Verify;

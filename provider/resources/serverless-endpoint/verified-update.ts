@@ -9,7 +9,7 @@ import { acquirePoll } from "../../framework/poll-limiter";
 import { withoutOmitted } from "../../framework/properties/defaults";
 import { diffProperty } from "../../framework/properties/diff";
 import { differingKeys, servedContainer, setsContainer, withTemplate } from "./container";
-import { containerKeys, type Inputs, isContainerKey, type Outputs, serverlessEndpointInputs } from "./inputs";
+import { containerKeys, type Inputs, isContainerKey, type ServiceOutputs, serverlessEndpointInputs } from "./inputs";
 import { observe } from "./record";
 import { type Apply, rollBack } from "./rollback";
 import {
@@ -58,7 +58,7 @@ export async function updateVerified(
   requested: Update<Inputs>,
   context: Context,
   apply: Apply,
-): Promise<Outputs> {
+): Promise<ServiceOutputs> {
   const { news } = requested;
   const { verify, workersMax } = news;
   const olds = toProperties(requested.olds);

@@ -1,14 +1,6 @@
 import { markVariable, rule } from "serverless-compute-api/shapes";
 import type { StartArguments } from "./start-arguments";
 
-/** Settings of a container that a program omits, unless they are those of a template. */
-export const containerDefaults = {
-  containerDiskInGb: 50,
-  dockerArgs: "",
-  env: {},
-  ports: "",
-};
-
 /** Start arguments are text or lists. */
 export const startArgumentsRule = rule<
   { [Key in keyof StartArguments]?: StartArguments[Key] | undefined },

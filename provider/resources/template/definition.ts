@@ -34,7 +34,7 @@ function observe(record: TemplateRecord, desired: Properties): ObservedObject<In
   for (const key of unknownKeys) delete inputs[key];
   // A template created by REST v2 has no mount path.
   if (record.volumeMountPath === "") delete inputs.volumeMountPath;
-  return { inputs, outputs: { revision: revisionOf(record) } };
+  return { inputs, outputs: {} };
 }
 
 /** Converts inputs to settings of a template. */
@@ -55,7 +55,11 @@ const settingsOf = ({
  * Updates a template in place. The request contains only the changed settings, so all others are preserved. Changes of the
  * workers' content are also sent to the endpoints with a copy of it.
  */
-async function update(id: string, { olds, news, changed }: Update<Inputs>, context: Context): Promise<Outputs> {
+async function update(
+  id: string,
+  { olds, news, changed }: Update<Inputs>,
+  context: Context,
+): Promise<Partial<Outputs>> {
   const { management } = context.clients;
   // A volume that the program no longer sets is kept. REST v2 requires its size to change the mount path.
   const keptVolume = typeof olds["volumeInGb"] === "number" ? olds["volumeInGb"] : undefined;
@@ -64,11 +68,10 @@ async function update(id: string, { olds, news, changed }: Update<Inputs>, conte
     ...settingsOf({ ...news, volumeInGb: news.volumeInGb ?? keptVolume }),
   };
   const changes = changedSettings(settings, (key) => changesSetting(key, changed));
-  const revision = revisionOf(news);
   if (Object.keys(changes).length > 0)
     await management.updateTemplate(id, changes, { ...callOptions(context), settings });
   if (templateContent.some(changed)) await updateCopies(id, containerOf(settings), context);
-  return { revision };
+  return {};
 }
 
 /** Updates the endpoints with an outdated copy of a template's settings; endpoints that no longer exist are ignored. */

@@ -2,8 +2,8 @@ import { defaultMountPath, templateFields as fields, propertyOptions, rule } fro
 import { z } from "zod";
 import { computed } from "../../framework/properties/preview-outputs";
 import { adoptExisting } from "../adopt-existing";
-import { containerDefaults, markRule, startArgumentsRule } from "./container-rules";
-import { contentKeys, normalizePorts, revisionOf } from "./revision";
+import { markRule, startArgumentsRule } from "./container-rules";
+import { containerDefaults, contentKeys, normalizePorts, revisionOf } from "./revision";
 import { toStartText } from "./start-arguments";
 
 const stringList = z.array(z.string());

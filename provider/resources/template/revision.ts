@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type StartArguments, toStartText } from "./start-arguments";
+import { type StartArguments, startKeys, toStartText } from "./start-arguments";
 
 /** Workers' content in a template, with defaults applied. */
 export interface TemplateContent extends StartArguments {
@@ -9,6 +9,14 @@ export interface TemplateContent extends StartArguments {
   containerDiskInGb: number;
   containerRegistryAuthId?: string | null | undefined;
 }
+
+/** Settings of a container that a program omits, unless they are those of a template. */
+export const containerDefaults = {
+  containerDiskInGb: 50,
+  dockerArgs: "",
+  env: {},
+  ports: "",
+};
 
 /** Inputs that make up the workers' content. */
 export const contentKeys = {
@@ -25,18 +33,51 @@ export const contentKeys = {
 /** Normalizes ports by removing whitespace, which has no meaning. */
 export const normalizePorts = (ports: string): string => ports.replaceAll(/\s/g, "");
 
+const hashOf = (parts: unknown): string =>
+  createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
+
+const sortedVariables = (env: TemplateContent["env"]) => Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1));
+
 /** Returns the hash of the workers' content; equivalent notations have equal hashes. */
 export function revisionOf(template: TemplateContent): string {
   const { imageName, env, ports, containerDiskInGb, containerRegistryAuthId } = template;
-  const variables = Object.entries(env).sort(([a], [b]) => (a < b ? -1 : 1));
   // The order affects the hash, which is stored in states: never change it.
   const parts = [
     imageName,
     toStartText(template),
-    variables,
+    sortedVariables(env),
     normalizePorts(ports),
     containerDiskInGb,
     containerRegistryAuthId ?? "",
   ];
-  return createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 16);
+  return hashOf(parts);
+}
+
+/** The container of an endpoint: its own, or the template and the settings that override the template's. */
+export type EndpointContent = { [Key in keyof TemplateContent]?: TemplateContent[Key] | undefined } & {
+  templateId?: string | undefined;
+};
+
+/** Returns the hash of an endpoint's container, which without a template is that of a template with the same settings. */
+export function endpointRevisionOf({ templateId, ...own }: EndpointContent): string {
+  const { imageName = "", env, ports, containerDiskInGb, containerRegistryAuthId, dockerArgs } = own;
+  if (templateId === undefined)
+    return revisionOf({
+      ...own,
+      imageName,
+      env: env ?? containerDefaults.env,
+      ports: ports ?? containerDefaults.ports,
+      containerDiskInGb: containerDiskInGb ?? containerDefaults.containerDiskInGb,
+      dockerArgs: dockerArgs ?? containerDefaults.dockerArgs,
+    });
+  const setsStart = startKeys.some((key) => own[key] !== undefined);
+  return hashOf([
+    templateId,
+    own.imageName,
+    setsStart ? toStartText({ ...own, dockerArgs: dockerArgs ?? "" }) : undefined,
+    env && sortedVariables(env),
+    ports === undefined ? undefined : normalizePorts(ports),
+    containerDiskInGb,
+    containerRegistryAuthId,
+  ]);
 }

@@ -40,9 +40,9 @@ export const verifiedEndpointOutputs = z.object({
   templateId: z.string().describe("Id of the template that the endpoint uses; absent without one.").optional(),
   url,
   version,
-  revision: templateOutputs.shape.revision
-    .describe("Hash of the template's image, arguments, environment, ports, disk and registry credentials.")
-    .optional(),
+  revision: templateOutputs.shape.revision.describe(
+    "Hash of the image, arguments, environment, ports, disk and registry credentials of the template, or of the endpoint without one.",
+  ),
 });
 
 /** Description of the component in the schema. */

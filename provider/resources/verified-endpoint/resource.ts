@@ -42,8 +42,8 @@ export class VerifiedEndpoint extends pulumi.ComponentResource {
   readonly url: pulumi.Output<string>;
   /** Version number of the workers' content. */
   readonly version: pulumi.Output<number>;
-  /** Hash of the template's content; undefined without one. */
-  readonly revision: pulumi.Output<string | undefined>;
+  /** Hash of the template's content; without a template, of the endpoint's container. */
+  readonly revision: pulumi.Output<string>;
 
   constructor(name: string, args: VerifiedEndpointArgs, opts?: pulumi.ComponentResourceOptions) {
     super("serverless-compute:index:VerifiedEndpoint", name, {}, opts);
@@ -57,7 +57,7 @@ export class VerifiedEndpoint extends pulumi.ComponentResource {
     this.endpointId = this.endpoint.id;
     this.url = this.endpoint.url;
     this.version = this.endpoint.version;
-    this.revision = this.template?.revision ?? pulumi.output(undefined);
+    this.revision = this.template?.revision ?? this.endpoint.revision;
     const { endpointId, templateId, url, version, revision } = this;
     this.registerOutputs({ endpointId, templateId, url, version, revision });
   }

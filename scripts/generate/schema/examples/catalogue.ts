@@ -14,6 +14,12 @@ const endpoint: Step = {
   args: { templateId: ref("template", "id"), gpuTypeIds: ["NVIDIA L4", "NVIDIA A40"], workersMax: 3 },
 };
 
+const endpointWithImage: Step = {
+  variable: "chat",
+  member: "ServerlessEndpoint",
+  args: { imageName: "ghcr.io/acme/chat:1.4.2", workersMax: 3 },
+};
+
 const foundEndpoint: Step = { variable: "chat", member: "getServerlessEndpoint", args: { name: "chat-prod" } };
 
 /** The examples of each resource and function, in the order of its page: the simplest first. */
@@ -64,13 +70,7 @@ export const catalogue: Readonly<Record<string, readonly [Example, ...Example[]]
   ServerlessEndpoint: [
     {
       title: "An image without a template, with REST v2",
-      steps: [
-        {
-          variable: "chat",
-          member: "ServerlessEndpoint",
-          args: { imageName: "ghcr.io/acme/chat:1.4.2", workersMax: 3 },
-        },
-      ],
+      steps: [endpointWithImage],
       outputs: { url: ref("chat", "url") },
     },
     {
@@ -102,8 +102,7 @@ export const catalogue: Readonly<Record<string, readonly [Example, ...Example[]]
     {
       title: "A smoke test of an endpoint",
       steps: [
-        template,
-        endpoint,
+        endpointWithImage,
         {
           variable: "answers",
           member: "JobInvoke",
@@ -111,7 +110,7 @@ export const catalogue: Readonly<Record<string, readonly [Example, ...Example[]]
             endpointId: ref("chat", "id"),
             input: map({ text: "pong" }),
             expect: map({ output: map({ text: "pong" }) }),
-            triggers: [ref("template", "revision")],
+            triggers: [ref("chat", "revision")],
           },
         },
       ],

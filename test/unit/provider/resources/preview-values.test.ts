@@ -1,6 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { ServerlessEndpoint, VerifiedEndpoint } from "pulumi-serverless-compute";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { containerDefaults, revisionOf } from "../../../../provider/resources/template/revision";
 
 /** Outputs that no input sets. */
 const outputs = { version: 1, revision: "0123456789abcdef" };
@@ -13,7 +14,8 @@ const setMocks = (isPreview: boolean): Promise<void> =>
     {
       newResource: (args) => {
         registered.set(`${args.type.split(":").at(-1)} ${args.name}`, args);
-        return { id: `${args.name}-id`, state: { ...args.inputs, ...outputs } };
+        const reported = args.name === "without-outputs" ? {} : outputs;
+        return { id: `${args.name}-id`, state: { ...args.inputs, ...reported } };
       },
       call: ({ inputs }) => inputs,
     },
@@ -64,6 +66,22 @@ test.each([
   expect(await previewValueOf(endpoint.url)).toBe(expected);
 });
 
+describe("the revision in the preview of a ServerlessEndpoint", () => {
+  const imageName = "acme/chat:1";
+
+  test("follows from the inputs of its container", async () => {
+    const { revision } = new ServerlessEndpoint("without-outputs", { imageName });
+    expect(await previewValueOf(revision)).toBe(revisionOf({ ...containerDefaults, imageName }));
+  });
+
+  test("is unknown with an input of its container", async () => {
+    const { version } = new ServerlessEndpoint("without-outputs", { imageName });
+    const env = { VERSION: version.apply(String) };
+    const { revision } = new ServerlessEndpoint("without-outputs", { imageName, env });
+    expect(await previewValueOf(revision)).toBeUndefined();
+  });
+});
+
 describe("a VerifiedEndpoint", () => {
   const verify = { input: { prompt: "ping" } };
 
@@ -96,7 +114,7 @@ describe("a VerifiedEndpoint", () => {
     expect(await previewValueOf(chat.templateId)).toBe("chat-id");
   });
 
-  test("with an image has one object, the endpoint, and neither a template nor a revision", async () => {
+  test("with an image has one object, the endpoint with its revision, and no template", async () => {
     const chat = new VerifiedEndpoint("single", { endpoint: { imageName: "acme/chat:1" }, verify });
     await previewValueOf(chat.endpointId);
     expect(registered.get("Template single")).toBeUndefined();
@@ -104,7 +122,7 @@ describe("a VerifiedEndpoint", () => {
     expect(chat.template).toBeUndefined();
     expect(await Promise.all([previewValueOf(chat.templateId), previewValueOf(chat.revision)])).toEqual([
       undefined,
-      undefined,
+      outputs.revision,
     ]);
   });
 
