@@ -12,11 +12,12 @@ import { ServiceError, StartError } from "./errors";
 import { createJobPath } from "./job-path";
 import { checkPort, listenError, rootOf } from "./listening";
 import { openLog } from "./log";
+import type { ServiceOptions } from "./options";
 import { createResources } from "./resources";
 import type { EndpointRow } from "./resources/endpoint-table";
 import type { Seed } from "./seed/seed-file";
 import type { Service } from "./service";
-import { environmentValue, resolveSettings, type ServiceOptions, type ServiceSettings } from "./settings";
+import { checkOptions, environmentValue, resolveSettings, type ServiceSettings } from "./settings";
 import { apiKeyFileOf, ensureApiKey } from "./store/api-key";
 import { createTemporaryFolder } from "./store/data-folder";
 import { openWatchedDatabase } from "./store/disk-watch";
@@ -30,23 +31,17 @@ import { watchSources } from "./workers/source-watch";
 
 export { StartError } from "./errors";
 export type { EndpointFaults } from "./faults/faults";
+export type { ServiceOptions } from "./options";
 export type { Service } from "./service";
-export type { ServiceOptions } from "./settings";
 export { resetDataFolder, restoreDataFolder, snapshotDataFolder } from "./snapshots";
 
 /** Starts the local service; rejects with a StartError if the port or the data folder is in use. */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
+  checkOptions(options);
   // Loaded only if used, because the parser adds as much to a start as the store.
   const seed =
     options.seed === undefined ? undefined : (await import("./seed/seed-file.js")).readSeedFile(options.seed);
-  const settings = resolveSettings({
-    ...options,
-    images: { ...seed?.images, ...options.images },
-    stock: { ...seed?.stock, ...options.stock },
-    workerQuota: options.workerQuota ?? seed?.workerQuota,
-    runtime: options.runtime ?? seed?.runtime,
-    kubernetes: { ...seed?.kubernetes, ...options.kubernetes },
-  });
+  const settings = resolveSettings(options, seed);
   const temporary = options.ephemeral ? createTemporaryFolder() : undefined;
   if (temporary) settings.dataFolder = temporary.path;
   try {

@@ -1,6 +1,6 @@
 /**
  * Writes all generated files: from the shapes of the resources the argument types, the package schema and the reference
- * page; the catalog page; the third-party notices; from publisher.json the addresses in each package.json and in messages.
+ * page; the catalog page; the tables of the local service's options; the third-party notices; from publisher.json the addresses in each package.json and in messages.
  * Requires a build. `--check` only compares: it prints the outdated files and returns exit code 1.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -14,6 +14,7 @@ import { noticesText } from "../release/notices.mjs";
 import { catalogPage } from "./catalog.mjs";
 import { manifestText, publicationText, publishedPackages } from "./metadata.mjs";
 import { reference } from "./reference.mjs";
+import { optionTables, withParts } from "./service-options.mjs";
 
 await runScript(async () => {
   const { check = false } = parseArgs({ options: { check: { type: "boolean" } } }).values;
@@ -38,6 +39,7 @@ async function generatedFiles() {
   const { version } = require("../../provider/package.json");
   const publisher = readPublisher();
   const schema = packageSchema(version, publisher);
+  const simulated = Object.keys(require("../../service/dist/options.js").simulationShape.shape);
   const manifests = publishedPackages.map((folder) => {
     const path = `${folder}/package.json`;
     return [path, manifestText(readFileSync(join(root, path), "utf8"), folder, publisher)];
@@ -49,6 +51,10 @@ async function generatedFiles() {
     "schema.json": `${JSON.stringify(schema, null, 2)}\n`,
     "docs/resources.md": reference(schema),
     "provider/THIRD-PARTY-NOTICES.txt": await noticesText(),
+    "docs/service.md": withParts(
+      readFileSync(join(root, "docs/service.md"), "utf8"),
+      optionTables(require("../../service/dist/cli/start-options.js"), simulated),
+    ),
     "docs/catalog.md": catalogPage(require("../../api/dist/catalog.js")),
     ...Object.fromEntries(manifests),
   };

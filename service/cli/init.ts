@@ -28,8 +28,7 @@ images:
 #  models: { size: 10, dataCenter: EU-RO-1 }
 
 # Stock of GPU types, and the maximum sum of workersMax. Jobs of an endpoint without stock wait.
-#stock: { NVIDIA L4: NONE }
-#workerQuota: 20
+#simulate: { stock: { NVIDIA L4: NONE }, workerQuota: 20 }
 
 # A template is a container for several endpoints.
 #templates:

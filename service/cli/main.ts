@@ -1,13 +1,11 @@
-import { Command, CommanderError, Help, Option } from "commander";
-import { defaultHost } from "../listening";
-import { defaultPort } from "../settings";
-import { runtimeNames } from "../workers/runtimes";
+import { Command, CommanderError, Help } from "commander";
 import { addFolderCommands } from "./folder-commands";
 import { addJobCommands } from "./job-commands";
 import type { ManifestFlags } from "./manifest";
-import { addImage, addStock, dataFlag, oneOf, readRetirableApis, readSeconds, wholeNumber } from "./option-values";
+import { dataFlag } from "./option-values";
 import { exitCodes, type Output, printError } from "./output";
 import type { StartFlags } from "./start";
+import { flagOf, startOptions } from "./start-options";
 import type { StatusFlags } from "./status";
 import { versionText } from "./version";
 
@@ -45,90 +43,17 @@ function commandLine(output: Output, outputClosed: AbortSignal | undefined): Com
         new Help().optionDescription(option).replace(/ \(default: (false|\[\]|\{\})\)$/, ""),
     })
     .exitOverride();
-  program
+  const startCommand = program
     .command("start")
     .description("start the service; Ctrl-C stops it")
-    .option("--port <n>", "port; 0 selects a free one", wholeNumber(0, 65_535), defaultPort)
-    .option(
-      "--host <address>",
-      "address to listen on; any address other than loopback requires --allow-host",
-      defaultHost,
-    )
-    .option(
-      "--allow-host <host>",
-      "host name that clients may use, in addition to loopback; repeatable",
-      (host: string, hosts: string[]) => [...hosts, host],
-      [],
-    )
     .option(...dataFlag())
-    .addOption(
-      new Option("--ephemeral", "use a temporary data folder, which is removed at the end")
-        .default(false)
-        .conflicts("data"),
-    )
-    .option("--seed <file>", "YAML file with objects to create if they do not exist, and with images")
     .option("--api-key-file <file>", "file with the API key, which replaces the data folder's key")
-    .option("--image <name=command>", "command line or handler file that runs an image; repeatable", addImage, {})
-    .option(
-      "--runtime <auto|docker|kubernetes|none>",
-      "runtime of images without a command; auto (the default) uses a Docker Engine if one is reachable",
-      oneOf(...runtimeNames),
-    )
-    .option("--kube-context <name>", "context of the kubeconfig, with --runtime kubernetes")
-    .option("--namespace <name>", "namespace of the workers' pods, with --runtime kubernetes")
-    .option("--worker-url <url>", "address at which pods reach this service, with --runtime kubernetes")
-    .option(
-      "--gpus <auto|all|none>",
-      "GPUs for workers in containers; auto uses them if the Docker Engine has any",
-      oneOf("auto", "all", "none"),
-      "auto",
-    )
-    .option(
-      "--stock <id=level>",
-      "stock of a GPU type or CPU flavour, or of ID@DATACENTER: NONE, LOW, MEDIUM or HIGH; repeatable",
-      addStock,
-      {},
-    )
-    .option("--worker-quota <n>", "largest sum of workersMax over all endpoints (default: no limit)", wholeNumber(0))
-    .option(
-      "--template-release <seconds>",
-      "time that a template stays in use after its last endpoint (default: 120)",
-      readSeconds,
-    )
-    .option(
-      "--job-visibility-delay <seconds>",
-      "time for which /status, /stream, /cancel and /retry do not find a new job (default: 0)",
-      readSeconds,
-    )
-    .option(
-      "--stream <shape>",
-      "shape of /stream responses: array, envelope, or auto",
-      oneOf("auto", "array", "envelope"),
-      "auto",
-    )
-    .option(
-      "--rate-limits <on|off>",
-      "off disables the rate limits, for load tests of your own handlers",
-      oneOf("on", "off"),
-      "on",
-    )
-    .option(
-      "--retire <apis>",
-      "APIs that return 410, as after their retirement: v1, graphql or v1,graphql",
-      readRetirableApis,
-      [],
-    )
-    .option(
-      "--page-size <n>",
-      "elements in a page of a REST v2 list, for tests of pagination",
-      wholeNumber(1, 1000),
-      1000,
-    )
-    .option("--delete-needs-scale-down", "reject the delete of an endpoint whose workersMax is above 0", false)
-    .option("--no-console", "do not serve the web page at the service's root")
-    .option("--watch", "restart workers after their jobs when a source file in the handler's folder changes", false)
     .option("--json", "print the addresses, the console's link, the key file and the pid as one line of JSON", false)
     .action(async (flags: StartFlags) => (await import("./start.js")).start(flags, output));
+  for (const option of startOptions) {
+    const flag = flagOf(option);
+    startCommand.addOption(flag.attributeName() === "ephemeral" ? flag.conflicts("data") : flag);
+  }
 
   program
     .command("init")

@@ -1,42 +1,18 @@
 import { existsSync } from "node:fs";
 import { type RetirableApi, StartError } from "../errors";
 import { createService, type Service } from "../index";
-import { apiKeyOfEnvironment, isStartedByNpx, type ServiceOptions } from "../settings";
+import { apiKeyOfEnvironment, checkOptions, isStartedByNpx } from "../settings";
 import { readApiKeyFile } from "../store/api-key";
 import { handlerFileOf } from "../workers/handler-files";
 import { otherImagesText, pullerOf } from "../workers/runtimes";
 import { exitCodes, type Output, printError } from "./output";
+import { optionsOfFlags } from "./start-options";
 import { contractRevision } from "./version";
 
-/** Flags of `start`; several are options of `createService` with the same name. */
-export interface StartFlags
-  extends Pick<
-    ServiceOptions,
-    | "console"
-    | "ephemeral"
-    | "gpus"
-    | "host"
-    | "jobVisibilityDelay"
-    | "pageSize"
-    | "port"
-    | "rateLimits"
-    | "retire"
-    | "runtime"
-    | "seed"
-    | "stock"
-    | "stream"
-    | "templateRelease"
-    | "watch"
-    | "workerQuota"
-  > {
+/** Flags of `start`: its own ones, and those of `startOptions`. */
+export interface StartFlags extends Record<string, unknown> {
   data: string;
-  image: Record<string, string>;
-  allowHost: string[];
   apiKeyFile?: string;
-  kubeContext?: string;
-  namespace?: string;
-  workerUrl?: string;
-  deleteNeedsScaleDown: boolean;
   json: boolean;
 }
 
@@ -44,29 +20,19 @@ export interface StartFlags
 const stopDeadline = 5000;
 
 /** Starts the service, prints its addresses, and stops it on a signal; resolves when it listens. */
-export async function start(
-  { data, image, allowHost, apiKeyFile, kubeContext, namespace, workerUrl, json, ...flags }: StartFlags,
-  output: Output,
-): Promise<void> {
-  for (const name of Object.keys(image)) {
-    const file = handlerFileOf(image, name);
+export async function start({ data, apiKeyFile, json, ...flags }: StartFlags, output: Output): Promise<void> {
+  const options = optionsOfFlags(flags);
+  checkOptions(options);
+  const { images = {}, ephemeral, retire = [] } = options;
+  for (const name of Object.keys(images)) {
+    const file = handlerFileOf(images, name);
     if (file !== undefined && !existsSync(file))
       throw new StartError(`--image ${name}: the handler file ${file} does not exist; specify an existing file`);
   }
   const apiKey = apiKeyFile === undefined ? apiKeyOfEnvironment() : readApiKeyFile(apiKeyFile);
-  const serviceOptions = {
-    dataFolder: flags.ephemeral ? undefined : data,
-    images: image,
-    allowHosts: allowHost,
-    apiKey,
-    kubernetes: {
-      ...(kubeContext === undefined ? {} : { context: kubeContext }),
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(workerUrl === undefined ? {} : { workerUrl }),
-    },
-  };
   const onNotice = (text: string): void => printError(output, text);
-  const service = await createService({ ...flags, ...serviceOptions, logLevel: "info", onNotice });
+  const dataFolder = ephemeral ? undefined : data;
+  const service = await createService({ ...options, dataFolder, apiKey, logLevel: "info", onNotice });
   // Before anything is printed, because the reader of the first line may stop the service immediately.
   // With --json, only the program that started this one reads stdout.
   stopOnSignals(service, json ? output.err : output.out, output);
@@ -75,7 +41,7 @@ export async function start(
     const addresses = { url, baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile };
     output.out(JSON.stringify({ ...addresses, pid: process.pid, endpointIds }));
   } else {
-    output.out(startMessage(service, flags.retire ?? [], listing(service)));
+    output.out(startMessage(service, retire, listing(service)));
   }
 }
 

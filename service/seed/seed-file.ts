@@ -4,7 +4,8 @@ import { type Document, isPair, isScalar, LineCounter, parseDocument, visit } fr
 import { z } from "zod";
 import { codeOf, messageOf, ServiceError, StartError } from "../errors";
 import { faultShape } from "../faults/faults";
-import { checkStock, stockLevels } from "../resources/stock";
+import { simulationShape } from "../options";
+import { checkStock } from "../resources/stock";
 import { commandLineOf } from "../resources/template-table";
 import { checkTexts, parseInput } from "../validation";
 import { CommandLineError, splitCommandLine } from "../workers/command-line";
@@ -17,8 +18,7 @@ const objects = <Shape extends z.ZodRawShape>(fields: Shape) => z.record(z.strin
 
 const seedShape = z.strictObject({
   images: z.record(z.string(), z.string()).default({}),
-  stock: z.record(z.string(), z.enum(stockLevels)).default({}),
-  workerQuota: z.int().min(0).optional(),
+  simulate: simulationShape.prefault({}),
   runtime: z.enum(runtimeNames).optional(),
   kubernetes: kubernetesShape.partial().optional(),
   secrets: objects({ valueFromEnv: z.string() }),
@@ -44,7 +44,7 @@ export function readSeedFile(path: string): Seed {
     const content = parseText(readText(file));
     checkTexts(content, "invalid");
     const seed = parseInput(seedShape, content);
-    checkStock(seed.stock);
+    checkStock(seed.simulate.stock);
     const images = Object.entries(seed.images).map(([name, command]) => [name, resolveCommand(file, name, command)]);
     return { ...seed, images: Object.fromEntries(images), file };
   });

@@ -2,9 +2,10 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "serverless-compute-api/clock";
 import { notFound, ServiceError, serviceStopping } from "../errors";
 import type { JobTimings } from "../jobs/timings";
-import type { WorkerProblems } from "./problems";
-import type { WorkerRegistry } from "./registry";
-import type { ManagedWorker, Worker } from "./worker";
+import type { LocalWorker } from "./local-worker";
+import type { WorkerPool } from "./pool";
+import type { WorkerPresence } from "./presence";
+import type { Worker, WorkerRegistry } from "./registry";
 import { checkHealth, type WorkerServer } from "./worker-server";
 
 /** A request's claim to a worker, which does not stop until the lease is released. */
@@ -28,30 +29,32 @@ export type Balancer = ReturnType<typeof createBalancer>;
 /** Assigns the requests of load balancing endpoints to healthy workers. */
 export function createBalancer({
   registry,
-  problems,
+  presence,
   clock,
   timings,
+  pool,
 }: {
-  registry: Pick<WorkerRegistry, "byEndpoint" | "events">;
-  problems: Pick<WorkerProblems, "of">;
+  registry: Pick<WorkerRegistry, "byEndpoint">;
+  presence: Pick<WorkerPresence, "recordJobTake">;
   clock: Clock;
   timings: Pick<JobTimings, "healthInterval" | "requestWait">;
+  /** The pool, which reads `waiting`. */
+  pool(): Pick<WorkerPool, "problem" | "review" | "recordWork">;
 }) {
   /** Servers of workers that have passed a health check. */
   const servers = new Map<Worker, WorkerServer>();
+  const requestReview = (endpointId: string): void => pool().review(endpointId);
   const endpoints = new Map<string, Set<Waiter>>();
   const waitersOf = (endpointId: string): Waiter[] => [...(endpoints.get(endpointId) ?? [])];
   let leases = 0;
   let closing: AbortController | undefined;
 
-  registry.events.on("added", (worker) => void watch(worker));
-
   /** The healthy worker with the fewest requests, preferably of the endpoint's current version. */
   function selectWorker(endpointId: string): Worker | undefined {
     const isReady = (worker: Worker): boolean =>
-      servers.has(worker) && worker.unhealthyReason === undefined && !worker.draining;
+      servers.has(worker) && worker.unhealthyReason === undefined && !worker.retiring;
     const compareWorkers = (a: Worker, b: Worker): number =>
-      a.requests - b.requests || Number(a.outdated) - Number(b.outdated);
+      a.requests - b.requests || Number(a.stale) - Number(b.stale);
     return registry.byEndpoint(endpointId).filter(isReady).sort(compareWorkers)[0];
   }
 
@@ -59,7 +62,8 @@ export function createBalancer({
     const server = servers.get(worker);
     if (!server) return undefined;
     leases++;
-    worker.leased();
+    worker.requests++;
+    requestReview(worker.endpointId);
     let isReleased = false;
     return {
       workerId: worker.id,
@@ -68,8 +72,10 @@ export function createBalancer({
         if (isReleased) return;
         isReleased = true;
         leases--;
-        if (isHandled) worker.succeeded();
-        worker.unleased();
+        worker.requests--;
+        if (worker.requests === 0) worker.idleSince = clock.now();
+        if (isHandled) pool().recordWork(worker);
+        requestReview(worker.endpointId);
         if (leases === 0) closing?.abort();
       },
     };
@@ -83,7 +89,7 @@ export function createBalancer({
         ended.abort();
         waiters.delete(waiter);
         if (waiters.size === 0) endpoints.delete(endpointId);
-        registry.events.emit("changed", endpointId);
+        requestReview(endpointId);
       };
       const waiter: Waiter = {
         id: randomUUID(),
@@ -103,49 +109,54 @@ export function createBalancer({
         signal: ended.signal,
       });
       clock.sleep(timings.requestWait, ended.signal).then(
-        () => waiter.fail(noWorkerError(timings.requestWait, problems.of(endpointId))),
+        () => waiter.fail(noWorkerError(timings.requestWait, pool().problem(endpointId))),
         () => undefined,
       );
-      registry.events.emit("changed", endpointId);
+      requestReview(endpointId);
     });
   }
 
   /** Applies the result of a health check: 200 is healthy, 204 is initializing, everything else is unhealthy. */
-  function applyHealthCheck(worker: Worker, server: WorkerServer, result: number | Error): void {
-    if (result !== 200) {
-      const resultText = result instanceof Error ? `failed: ${result.message}` : `returned ${result}`;
-      worker.failedHealthCheck(`GET ${server.healthPath} on port ${server.healthPort} ${resultText}`);
+  function applyHealthCheck(local: LocalWorker, server: WorkerServer, result: number | Error): void {
+    const { worker } = local;
+    if (result === 200) {
+      const becameHealthy = !servers.has(worker) || worker.unhealthyReason !== undefined;
+      presence.recordJobTake(worker);
+      servers.set(worker, server);
+      if (!becameHealthy) return;
+      for (const waiter of waitersOf(worker.endpointId)) {
+        const healthyWorker = selectWorker(worker.endpointId);
+        if (healthyWorker) waiter.assign(healthyWorker);
+      }
+      requestReview(worker.endpointId);
       return;
     }
-    const becameHealthy = !servers.has(worker) || worker.unhealthyReason !== undefined;
-    worker.passedHealthCheck();
-    servers.set(worker, server);
-    if (!becameHealthy) return;
-    for (const waiter of waitersOf(worker.endpointId)) {
-      const healthyWorker = selectWorker(worker.endpointId);
-      if (healthyWorker) waiter.assign(healthyWorker);
-    }
-  }
-
-  /** Checks the health of a worker's server until the worker ends; ignores workers without a server. */
-  async function watch(worker: ManagedWorker): Promise<void> {
-    const ended = new AbortController();
-    void worker.process.ended.then(() => {
-      ended.abort();
-      servers.delete(worker);
-    });
-    // Unknown if the container ends immediately, which is reported elsewhere.
-    const server = await worker.process.server?.catch(() => undefined);
-    if (!server) return;
-    for (;;) {
-      const result = await checkHealth(server);
-      if (ended.signal.aborted) return;
-      applyHealthCheck(worker, server, result);
-      await clock.sleep(timings.healthInterval, ended.signal).catch(() => undefined);
-    }
+    const resultText = result instanceof Error ? `failed: ${result.message}` : `returned ${result}`;
+    local.lastFailedCheck = `GET ${server.healthPath} on port ${server.healthPort} ${resultText}`;
+    if (worker.firstTakeAt === undefined || worker.unhealthyReason !== undefined) return;
+    worker.unhealthyReason = local.lastFailedCheck;
+    requestReview(worker.endpointId);
   }
 
   return {
+    /** Checks the health of a worker's server until the worker ends; ignores workers without a server. */
+    async watch(local: LocalWorker): Promise<void> {
+      const ended = new AbortController();
+      void local.process.ended.then(() => {
+        ended.abort();
+        servers.delete(local.worker);
+      });
+      // Unknown if the container ends immediately, which is reported elsewhere.
+      const server = await local.process.server?.catch(() => undefined);
+      if (!server) return;
+      for (;;) {
+        const result = await checkHealth(server);
+        if (ended.signal.aborted) return;
+        applyHealthCheck(local, server, result);
+        await clock.sleep(timings.healthInterval, ended.signal).catch(() => undefined);
+      }
+    },
+
     /** Leases a worker; waits for one up to `requestWait`. Rejects with a ServiceError after that, or if the client disconnects. */
     async lease(endpointId: string, disconnect: AbortSignal): Promise<Lease> {
       for (;;) {

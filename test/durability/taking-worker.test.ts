@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { defaultTimings } from "../../service/jobs/timings";
 import { openDatabase } from "../../service/store/database";
 import { createDispatcher } from "../../service/workers/dispatcher";
+import { createWorkerPresence } from "../../service/workers/presence";
 import { createWorkerRegistry } from "../../service/workers/registry";
 import { scratchFolder } from "../support/folders";
 import { ManualClock } from "../support/manual-clock";
@@ -20,13 +21,16 @@ async function openDispatcher() {
     await life.die();
     database.close();
   });
-  const registry = createWorkerRegistry(clock);
+  const registry = createWorkerRegistry();
   const { jobs, events, live } = life;
   const log = pino({ level: "silent" });
-  const around = { registry, clock, timings: defaultTimings, log };
+  const redact = (text: string): string => text;
+  const callbacks = { redactionOf: () => redact, onJoin: () => undefined, onChange: () => undefined };
+  const around = { registry, clock, timings: defaultTimings, log, ...callbacks };
+  const presence = createWorkerPresence(around);
   const faults = { jobFailure: () => undefined, stripsEmptyInput: () => false };
-  const dispatcher = createDispatcher({ jobs, queue: live.queue, events, faults, ...around });
-  const worker = registry.join({ id: "worker", endpointId, redact: String });
+  const dispatcher = createDispatcher({ jobs, queue: live.queue, events, presence, faults, ...around });
+  const worker = registry.add({ id: "worker", endpointId, redact, now: clock.now() });
   await jobs.submit(submissionAt(clock.now(), { endpointId }));
   const take = (): ReturnType<typeof dispatcher.takeJobs> =>
     dispatcher.takeJobs(worker, 1, undefined, new AbortController().signal);

@@ -6,7 +6,7 @@ import { createService, type ServiceOptions } from "serverless-compute-local";
 import { inject, onTestFinished, type TestContext } from "vitest";
 import { z } from "zod";
 import { type Cluster, loadCluster } from "../../service/workers/runtimes/pod/cluster";
-import { resolveKubernetes } from "../../service/workers/runtimes/pod/settings";
+import { kubernetesShape } from "../../service/workers/runtimes/pod/settings";
 import { podShape } from "../../service/workers/runtimes/pod/status";
 import { createEndpoint } from "../docker/rig";
 import { scratchFolder, serviceFolder } from "../support/folders";
@@ -28,7 +28,7 @@ export async function useCluster(context: TestContext) {
     return context.skip(cluster.missing);
   }
   process.env["KUBECONFIG"] = cluster.kubeconfig;
-  const admin = await loadCluster(resolveKubernetes({}));
+  const admin = await loadCluster(kubernetesShape.parse({}));
   const send = (component: string, signal: string) =>
     runCluster(cluster.port, ["signal", cluster.folder, component, signal]);
   return { ...cluster, admin, send };

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
 import { clusterMissing } from "../../scripts/kubernetes-cluster.mjs";
 import { type Cluster, loadCluster } from "../../service/workers/runtimes/pod/cluster";
-import { resolveKubernetes } from "../../service/workers/runtimes/pod/settings";
+import { kubernetesShape } from "../../service/workers/runtimes/pod/settings";
 import { withNodeFolder } from "../docker/images";
 import { runChecked } from "../support/run-checked";
 
@@ -82,7 +82,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   const kubeconfig = (await runCluster(port, ["start", folder, ...archives])).trim();
   const address = `10.89.${port % 256}.1`;
   process.env["KUBECONFIG"] = kubeconfig;
-  const admin = await loadCluster(resolveKubernetes({}));
+  const admin = await loadCluster(kubernetesShape.parse({}));
   await setGpus(admin, 30);
   await labelGpus(admin, "NVIDIA-L4");
   project.provide("cluster", { kubeconfig, folder, port, image, rootImage, address });

@@ -6,10 +6,11 @@ import { type Properties, toProperties } from "../../../provider/engine/values";
 import { invalidateLists } from "../../../provider/framework/lists";
 import type { ProviderProcess } from "../../../provider/framework/process";
 import { resourceCalls } from "../../../provider/plugin/resource-calls";
-import { type Kind, kinds } from "../../../provider/resources";
+import { kinds } from "../../../provider/resources";
 import { configNames } from "../../../provider/settings/setting-names";
 import { configuredProcess } from "../../support/configured-process";
 import { engineProperties, roundTrip } from "../../support/property-sets";
+import type { ObjectKind } from "./kinds";
 import { clientsReturning } from "./record-server";
 import type { ReportedRow } from "./reported-values";
 
@@ -40,7 +41,7 @@ export type VariantName = (typeof variantNames)[number];
 const urnOf = (kind: string): string => `urn:pulumi:dev::shop::serverless-compute:index:${kind}::chat`;
 
 /** Creates a variant with these clients. */
-function createVariant(name: VariantName, kind: Kind, dialect: Dialect, clients: Clients): Variant {
+function createVariant(name: VariantName, kind: ObjectKind, dialect: Dialect, clients: Clients): Variant {
   const host = {
     ...configuredProcess({ dialect }),
     connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }),
@@ -48,7 +49,7 @@ function createVariant(name: VariantName, kind: Kind, dialect: Dialect, clients:
   return name === "plugin" ? pluginVariant(host, kind) : dynamicVariant(host, kind);
 }
 
-function pluginVariant(host: ProviderProcess, kind: Kind): Variant {
+function pluginVariant(host: ProviderProcess, kind: ObjectKind): Variant {
   const calls = resourceCalls(host, kinds);
   const urn = urnOf(kind);
   return {
@@ -73,7 +74,7 @@ function pluginVariant(host: ProviderProcess, kind: Kind): Variant {
   };
 }
 
-function dynamicVariant(host: ProviderProcess, kind: Kind): Variant {
+function dynamicVariant(host: ProviderProcess, kind: ObjectKind): Variant {
   const { check, diff, read } = createProvider(kinds[kind], host);
   if (!check || !diff || !read) throw new Error("a verb is missing");
   const internal = { __provider: "text", __urn: urnOf(kind) };
@@ -112,7 +113,7 @@ export interface DeployedResource {
 export async function deployResource(
   variantName: VariantName,
   dialect: Dialect,
-  { kind, program, record }: Pick<ReportedRow, "program" | "record"> & { kind: Kind },
+  { kind, program, record }: Pick<ReportedRow, "kind" | "program" | "record">,
 ): Promise<DeployedResource> {
   const served: Record<string, unknown> = { ...record };
   const clients = await clientsReturning(dialect, kind, served);

@@ -237,7 +237,7 @@ describe("an ephemeral service", () => {
     await expect(createService({ ...ephemeral, port })).rejects.toThrow(/is taken/);
     server.close();
     await expect(createService({ ephemeral: true, dataFolder: data })).rejects.toThrow(
-      "ephemeral: true is not allowed; must be false if dataFolder is set",
+      "ephemeral: true is not allowed with a dataFolder; remove one of them",
     );
     expect(readdirSync(folder)).toEqual([]);
   });

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { issuesText, ServiceError, StartError } from "../../../errors";
-import { parseInput } from "../../../validation";
+import { optionTexts } from "../../../option-texts";
 
 /** A label value that selects nodes, and tolerations of their taints, as in a pod's specification. */
 const gpuNodes = z.strictObject({
@@ -11,11 +10,27 @@ const gpuNodes = z.strictObject({
 /** Settings of the runtime `kubernetes`. */
 export const kubernetesShape = z.strictObject({
   /** Context of the kubeconfig. Default: its current context, or the service account of the service's own pod. */
-  context: z.string().min(1).optional(),
+  context: z.string().min(1).optional().register(optionTexts, {
+    flag: "--kube-context <name>",
+    text: "context of the kubeconfig, with --runtime kubernetes",
+    defaultText: "current context, or the service's own pod",
+  }),
   /** Namespace of the workers. Default: the context's, or the namespace of the service's own pod. */
-  namespace: z.string().min(1).optional(),
+  namespace: z.string().min(1).optional().register(optionTexts, {
+    flag: "--namespace <name>",
+    text: "namespace of the workers' pods, with --runtime kubernetes",
+    defaultText: "the context's",
+  }),
   /** Address at which pods reach this service. Default in a cluster: the Service of `serverless-compute-local manifest`. */
-  workerUrl: z.url({ protocol: /^https?$/, error: "an address that begins with http:// or https://" }).optional(),
+  workerUrl: z
+    .url({ protocol: /^https?$/, error: "an address that begins with http:// or https://" })
+    .optional()
+    .register(optionTexts, {
+      flag: "--worker-url <url>",
+      text: "address at which pods reach this service, with --runtime kubernetes",
+      defaultText: "in a cluster: the Service of manifest",
+      details: "It is required outside of a cluster",
+    }),
   /** Resource of which a worker gets `gpuCount`. */
   gpuResource: z.string().min(1).default("nvidia.com/gpu"),
   /** Nodes by GPU type. Default of NVIDIA's types: the label `nvidia.com/gpu.product` of its GPU feature discovery. */
@@ -33,15 +48,4 @@ export const kubernetesShape = z.strictObject({
   runAsUser: z.int().min(1).optional(),
 });
 
-/** Options of the runtime `kubernetes`. */
-export type KubernetesOptions = z.input<typeof kubernetesShape>;
 export type KubernetesSettings = z.output<typeof kubernetesShape>;
-
-/** Fills in defaults; throws a StartError for an invalid option. */
-export function resolveKubernetes(options: KubernetesOptions): KubernetesSettings {
-  try {
-    return parseInput(kubernetesShape, options);
-  } catch (error) {
-    throw error instanceof ServiceError ? new StartError(issuesText(error.issues, undefined, "kubernetes")) : error;
-  }
-}

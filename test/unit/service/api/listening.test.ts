@@ -24,7 +24,7 @@ test.each([
   ],
   [{ allowHosts: ["here:80"] }, 'allowHosts: "here:80" is not allowed'],
   [{ host: "192.0.2.1", allowHosts: ["here"] }, "host: 192.0.2.1 is not an address of this machine"],
-  [{ apiKey: "short" }, "SERVERLESS_COMPUTE_LOCAL_API_KEY: must be 16 or more printable characters without spaces"],
+  [{ apiKey: "short" }, "apiKey: must be 16 or more printable characters without spaces"],
 ])("%j is rejected with the next step", async (options, message) => {
   const failure = await useService(options).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(StartError);

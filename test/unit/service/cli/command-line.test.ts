@@ -23,7 +23,7 @@ describe("an invalid command line exits with 2 and one line", () => {
     ["start --job-visibility-delay soon", /--job-visibility-delay.*'soon'.*number of seconds/],
     ["start --page-size 0", /--page-size.*'0'.*whole number from 1 to 1000/],
     ["start --page-size 1001", /--page-size.*'1001'.*whole number from 1 to 1000/],
-    ["start --retire v2", /--retire.*'v2'.*"v1", "graphql" or "v1,graphql"/],
+    ["start --retire v2", /--retire.*'v2'.*"v1" or "graphql"/],
     ["start --colour", /unknown option '--colour'/],
     ["start now", /too many arguments/],
     ["key now", /too many arguments/],

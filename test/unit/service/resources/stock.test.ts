@@ -105,7 +105,7 @@ describe("stock", () => {
     await expect(start({ "NVIDIA L5": "NONE" })).rejects.toThrow(/^stock: "NVIDIA L5" is not allowed; must be one of /);
     await expect(start({ [`${l4}@EU-XX-1`]: "NONE" })).rejects.toThrow(/^stock: "EU-XX-1" is not allowed/);
     await expect(start({ [l4]: 0 })).rejects.toThrow(
-      "stock.NVIDIA L4: 0 is not allowed; must be one of NONE, LOW, MEDIUM, HIGH",
+      'stock.NVIDIA L4: 0 is not allowed; must be "NONE", "LOW", "MEDIUM" or "HIGH"',
     );
   });
 });
@@ -152,7 +152,7 @@ describe("the worker quota", () => {
 
   test("of -1 prevents the start", async () => {
     await expect(createService({ port: 0, ephemeral: true, workerQuota: -1 })).rejects.toThrow(
-      "workerQuota: -1 is not allowed; must be a whole number, 0 or more",
+      "workerQuota: -1 is not allowed; must be 0 or more",
     );
   });
 });
@@ -166,7 +166,7 @@ describe("a seed file", () => {
     const seed = join(folder, "endpoints.yaml");
     writeFileSync(
       seed,
-      `stock: { ${l4}: NONE, NVIDIA A40: NONE }\nworkerQuota: 3\nendpoints: { chat: ${endpoint(3)} }\n`,
+      `simulate: { stock: { ${l4}: NONE, NVIDIA A40: NONE }, workerQuota: 3 }\nendpoints: { chat: ${endpoint(3)} }\n`,
     );
     const start = (options: ServiceOptions): Promise<Service> =>
       createService({ port: 0, dataFolder: join(folder, "data"), runtime: "none", seed, ...options });
@@ -181,14 +181,16 @@ describe("a seed file", () => {
     expect(at(json, "gpus")).toContainEqual(expect.objectContaining({ id: l4, availability: "LOW" }));
     expect(at(json, "gpus")).toContainEqual(expect.objectContaining({ id: "NVIDIA A40", availability: "NONE" }));
     await second.stop(0);
-    writeFileSync(seed, "stock: { NVIDIA L5: NONE }\n");
+    writeFileSync(seed, "simulate: { stock: { NVIDIA L5: NONE } }\n");
     await expect(start({})).rejects.toThrow(`${seed}: stock: "NVIDIA L5" is not allowed`);
+    writeFileSync(seed, "stock: { NVIDIA L4: NONE }\n");
+    await expect(start({})).rejects.toThrow(/stock: unknown property; expected one of images, simulate, runtime/);
   });
 });
 
 test("the command line rejects malformed stock and quotas", async () => {
   const start = async (...words: string[]) => (await runLine("start", ...words)).err;
-  expect(await start("--stock", "NVIDIA L4")).toMatch(/It must be ID=LEVEL or ID@DATACENTER=LEVEL, such as/);
+  expect(await start("--stock", "NVIDIA L4")).toMatch(/It must be ID=LEVEL, such as NVIDIA L4@EU-RO-1=NONE\./);
   expect(await start("--stock", "NVIDIA L5=NONE", "--ephemeral", "--port", "0")).toMatch(
     /stock: "NVIDIA L5" is not allowed/,
   );

@@ -164,7 +164,7 @@ describe("a seed file", () => {
     [
       "volumes:",
       "volume:",
-      "volume: unknown property; expected one of images, stock, workerQuota, runtime, kubernetes, secrets, volumes, templates, endpoints",
+      "volume: unknown property; expected one of images, simulate, runtime, kubernetes, secrets, volumes, templates, endpoints",
     ],
     [
       "SEED_TEST_TOKEN",

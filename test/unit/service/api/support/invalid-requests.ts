@@ -80,7 +80,7 @@ export async function useInvalidRequests() {
     },
     seed: async (section, fields, key = "own") => {
       const file = join(scratchFolder(), "seed.yaml");
-      writeFileSync(file, JSON.stringify({ workerQuota: 20, [section]: { [key]: fields } }));
+      writeFileSync(file, JSON.stringify({ simulate: { workerQuota: 20 }, [section]: { [key]: fields } }));
       const resources = useResources({ workerQuota: 20 });
       const nouns = nounsOf({ resources, pager: createPager(1), serverlessUrl: () => "" });
       try {
