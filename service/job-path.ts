@@ -24,29 +24,24 @@ export function createJobPath(
   const { jobs, live } = queue;
   const logs = createWorkerLogs(dataFolder, clock);
   const stopping = new AbortController();
-  const faults = createFaults({
-    clock,
-    stopping: stopping.signal,
-    exists,
-    logNotice,
-    // A worker that lacked stock may start.
-    onReplace: (endpointId) => pool.review(endpointId),
-  });
+  const faults = createFaults({ clock, stopping: stopping.signal, exists, logNotice });
   const workers = createWorkers({ ...deps, queue, faults, logs });
   const { pool, presence, tokens, health } = workers;
   const removals = new Set<Promise<void>>();
 
+  // A worker that lacked stock may start.
+  faults.events.on("replaced", pool.reconcile);
   events.on("endpointCreated", (endpointId) => {
     // Created early, so that external workers can use it before a local worker has started.
     tokens.tokenOf(endpointId);
-    pool.review(endpointId);
+    pool.reconcile(endpointId);
   });
   events.on("endpointDeleted", (endpointId) => runInBackground(removeWithRetries(endpointId)));
   events.on("volumeDeleted", (volumeId) => runInBackground(removeVolume(volumeId)));
   events.on("endpointChanged", (endpointId, { workersRestart }) => {
     queue.supervisor.applyTimeoutChange();
     if (workersRestart) pool.replaceAll(endpointId);
-    else pool.review(endpointId);
+    else pool.reconcile(endpointId);
   });
 
   function runInBackground(work: Promise<void>): void {

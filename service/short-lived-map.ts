@@ -51,3 +51,9 @@ export class ShortLivedMap<Key, Value> {
     return this.#entries[Symbol.iterator]();
   }
 }
+
+/** A ShortLivedMap that its user cannot change. */
+export type ReadonlyShortLivedMap<Key, Value> = Pick<
+  ShortLivedMap<Key, Value>,
+  "size" | "get" | "has" | "keys" | "values" | typeof Symbol.iterator
+>;

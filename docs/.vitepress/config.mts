@@ -78,6 +78,7 @@ export default defineConfig({
           page("Local development", "/guides/local-development"),
           page("Pull requests and GitOps", "/guides/pull-requests"),
           page("Costs", "/guides/costs"),
+          page("Share one container", "/guides/share-a-container"),
           page("Templates in use", "/guides/templates-in-use"),
           page("Secrets and keys", "/guides/secrets"),
           page("Private images", "/guides/private-images"),

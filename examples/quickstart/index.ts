@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { JobInvoke, NetworkVolume, Secret, ServerlessEndpoint, Template } from "pulumi-serverless-compute";
+import { JobInvoke, NetworkVolume, Secret, ServerlessEndpoint } from "pulumi-serverless-compute";
 
 const config = new pulumi.Config();
 
@@ -7,14 +7,10 @@ const token = new Secret("hub-token", { value: config.requireSecret("hubToken") 
 
 const models = new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
 
-const template = new Template("greeter", {
+const endpoint = new ServerlessEndpoint("greeter", {
   imageName: "acme/greeter:1",
   containerDiskInGb: 5,
   env: { GREETING: "Hello", HUB_TOKEN: token.reference },
-});
-
-const endpoint = new ServerlessEndpoint("greeter", {
-  templateId: template.id,
   gpuTypeIds: ["NVIDIA L4", "NVIDIA A40"],
   networkVolumeId: models.id,
   workersMin: 0,
@@ -27,7 +23,7 @@ const greeting = new JobInvoke("greeter-answers", {
   endpointId: endpoint.id,
   input: { name: "world" },
   expect: { output: { text: "Hello, world!" } },
-  triggers: [template.revision],
+  triggers: [endpoint.revision],
 });
 
 export const url = endpoint.url;

@@ -5,7 +5,7 @@ import { notFound } from "../errors";
 import type { Resources } from "../resources";
 import { account } from "../resources/account";
 import { parseV2 } from "../validation";
-import type { WorkerState } from "../workers/registry";
+import type { WorkerState } from "../workers/worker-record";
 import { isoTime } from "./responses";
 import { type Pager, queryInteger } from "./rest-v2-pages";
 import { openWorkerLogEvents } from "./worker-log-events";

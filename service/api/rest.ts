@@ -14,7 +14,7 @@ import { type EndpointRow, flashBootType } from "../resources/endpoint-table";
 import { commandLineOf, startCommandOf, type TemplateChanges, type TemplateRow } from "../resources/template-table";
 import { type VolumeRow, volumeChange } from "../resources/volumes";
 import { parseInput } from "../validation";
-import type { WorkerState } from "../workers/registry";
+import type { WorkerState } from "../workers/worker-record";
 import { registerPodRoutes } from "./pods";
 import { isoTime } from "./responses";
 import { wordsOf } from "./rest-v2-start-command";

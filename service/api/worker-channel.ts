@@ -106,8 +106,8 @@ export function registerChannelRoutes(
     const members = readMembers(bodyText(request) || "{}");
     const { status, startReport, outcome, refresh } = readResult(members, operationOf(worker, jobId));
     if (startReport?.event === "prestart_failed")
-      worker.startError = limitError(
-        worker.redact(`its start hook failed: ${startReport.error_type}: ${startReport.error_message}`),
+      worker.startFailed(
+        limitError(worker.redact(`its start hook failed: ${startReport.error_type}: ${startReport.error_message}`)),
       );
     if (status === "IN_PROGRESS" && !("error" in outcome)) await jobs.progress(jobId, worker, outcome.output ?? "null");
     else if (startReport?.event === "prestart_cancelled") await dispatcher.requeueUndelivered(worker, [jobId]);
@@ -125,7 +125,7 @@ export function registerChannelRoutes(
   app.get<WorkerRoute>("/:endpointId/ping/:workerId", options, async (request) => {
     const { worker } = workerOf(request);
     const { job_id: ids, status, reason } = parseInput(pingQuery, request.query);
-    presence.ping(worker, ids ? ids.split(",") : [], status === "unhealthy" ? (reason ?? "no reason") : undefined);
+    worker.heartbeat(ids ? ids.split(",") : [], status === "unhealthy" ? (reason ?? "no reason") : undefined);
     return { status: "ok" };
   });
 }

@@ -2,10 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "serverless-compute-api/clock";
 import { notFound, ServiceError, serviceStopping } from "../errors";
 import type { JobTimings } from "../jobs/timings";
-import type { LocalWorker } from "./local-worker";
-import type { WorkerPool } from "./pool";
-import type { WorkerPresence } from "./presence";
-import type { Worker, WorkerRegistry } from "./registry";
+import type { WorkerProblems } from "./problems";
+import type { WorkerRegistry } from "./registry";
+import type { ManagedWorker, Worker } from "./worker";
 import { checkHealth, type WorkerServer } from "./worker-server";
 
 /** A request's claim to a worker, which does not stop until the lease is released. */
@@ -29,32 +28,30 @@ export type Balancer = ReturnType<typeof createBalancer>;
 /** Assigns the requests of load balancing endpoints to healthy workers. */
 export function createBalancer({
   registry,
-  presence,
+  problems,
   clock,
   timings,
-  pool,
 }: {
-  registry: Pick<WorkerRegistry, "byEndpoint">;
-  presence: Pick<WorkerPresence, "recordJobTake">;
+  registry: Pick<WorkerRegistry, "byEndpoint" | "events">;
+  problems: Pick<WorkerProblems, "of">;
   clock: Clock;
   timings: Pick<JobTimings, "healthInterval" | "requestWait">;
-  /** The pool, which reads `waiting`. */
-  pool(): Pick<WorkerPool, "problem" | "review" | "recordWork">;
 }) {
   /** Servers of workers that have passed a health check. */
   const servers = new Map<Worker, WorkerServer>();
-  const requestReview = (endpointId: string): void => pool().review(endpointId);
   const endpoints = new Map<string, Set<Waiter>>();
   const waitersOf = (endpointId: string): Waiter[] => [...(endpoints.get(endpointId) ?? [])];
   let leases = 0;
   let closing: AbortController | undefined;
 
+  registry.events.on("added", (worker) => void watch(worker));
+
   /** The healthy worker with the fewest requests, preferably of the endpoint's current version. */
   function selectWorker(endpointId: string): Worker | undefined {
     const isReady = (worker: Worker): boolean =>
-      servers.has(worker) && worker.unhealthyReason === undefined && !worker.retiring;
+      servers.has(worker) && worker.unhealthyReason === undefined && !worker.draining;
     const compareWorkers = (a: Worker, b: Worker): number =>
-      a.requests - b.requests || Number(a.stale) - Number(b.stale);
+      a.requests - b.requests || Number(a.outdated) - Number(b.outdated);
     return registry.byEndpoint(endpointId).filter(isReady).sort(compareWorkers)[0];
   }
 
@@ -62,8 +59,7 @@ export function createBalancer({
     const server = servers.get(worker);
     if (!server) return undefined;
     leases++;
-    worker.requests++;
-    requestReview(worker.endpointId);
+    worker.leased();
     let isReleased = false;
     return {
       workerId: worker.id,
@@ -72,10 +68,8 @@ export function createBalancer({
         if (isReleased) return;
         isReleased = true;
         leases--;
-        worker.requests--;
-        if (worker.requests === 0) worker.idleSince = clock.now();
-        if (isHandled) pool().recordWork(worker);
-        requestReview(worker.endpointId);
+        if (isHandled) worker.succeeded();
+        worker.unleased();
         if (leases === 0) closing?.abort();
       },
     };
@@ -89,7 +83,7 @@ export function createBalancer({
         ended.abort();
         waiters.delete(waiter);
         if (waiters.size === 0) endpoints.delete(endpointId);
-        requestReview(endpointId);
+        registry.events.emit("changed", endpointId);
       };
       const waiter: Waiter = {
         id: randomUUID(),
@@ -109,54 +103,49 @@ export function createBalancer({
         signal: ended.signal,
       });
       clock.sleep(timings.requestWait, ended.signal).then(
-        () => waiter.fail(noWorkerError(timings.requestWait, pool().problem(endpointId))),
+        () => waiter.fail(noWorkerError(timings.requestWait, problems.of(endpointId))),
         () => undefined,
       );
-      requestReview(endpointId);
+      registry.events.emit("changed", endpointId);
     });
   }
 
   /** Applies the result of a health check: 200 is healthy, 204 is initializing, everything else is unhealthy. */
-  function applyHealthCheck(local: LocalWorker, server: WorkerServer, result: number | Error): void {
-    const { worker } = local;
-    if (result === 200) {
-      const becameHealthy = !servers.has(worker) || worker.unhealthyReason !== undefined;
-      presence.recordJobTake(worker);
-      servers.set(worker, server);
-      if (!becameHealthy) return;
-      for (const waiter of waitersOf(worker.endpointId)) {
-        const healthyWorker = selectWorker(worker.endpointId);
-        if (healthyWorker) waiter.assign(healthyWorker);
-      }
-      requestReview(worker.endpointId);
+  function applyHealthCheck(worker: Worker, server: WorkerServer, result: number | Error): void {
+    if (result !== 200) {
+      const resultText = result instanceof Error ? `failed: ${result.message}` : `returned ${result}`;
+      worker.failedHealthCheck(`GET ${server.healthPath} on port ${server.healthPort} ${resultText}`);
       return;
     }
-    const resultText = result instanceof Error ? `failed: ${result.message}` : `returned ${result}`;
-    local.lastFailedCheck = `GET ${server.healthPath} on port ${server.healthPort} ${resultText}`;
-    if (worker.firstTakeAt === undefined || worker.unhealthyReason !== undefined) return;
-    worker.unhealthyReason = local.lastFailedCheck;
-    requestReview(worker.endpointId);
+    const becameHealthy = !servers.has(worker) || worker.unhealthyReason !== undefined;
+    worker.passedHealthCheck();
+    servers.set(worker, server);
+    if (!becameHealthy) return;
+    for (const waiter of waitersOf(worker.endpointId)) {
+      const healthyWorker = selectWorker(worker.endpointId);
+      if (healthyWorker) waiter.assign(healthyWorker);
+    }
+  }
+
+  /** Checks the health of a worker's server until the worker ends; ignores workers without a server. */
+  async function watch(worker: ManagedWorker): Promise<void> {
+    const ended = new AbortController();
+    void worker.process.ended.then(() => {
+      ended.abort();
+      servers.delete(worker);
+    });
+    // Unknown if the container ends immediately, which is reported elsewhere.
+    const server = await worker.process.server?.catch(() => undefined);
+    if (!server) return;
+    for (;;) {
+      const result = await checkHealth(server);
+      if (ended.signal.aborted) return;
+      applyHealthCheck(worker, server, result);
+      await clock.sleep(timings.healthInterval, ended.signal).catch(() => undefined);
+    }
   }
 
   return {
-    /** Checks the health of a worker's server until the worker ends; ignores workers without a server. */
-    async watch(local: LocalWorker): Promise<void> {
-      const ended = new AbortController();
-      void local.process.ended.then(() => {
-        ended.abort();
-        servers.delete(local.worker);
-      });
-      // Unknown if the container ends immediately, which is reported elsewhere.
-      const server = await local.process.server?.catch(() => undefined);
-      if (!server) return;
-      for (;;) {
-        const result = await checkHealth(server);
-        if (ended.signal.aborted) return;
-        applyHealthCheck(local, server, result);
-        await clock.sleep(timings.healthInterval, ended.signal).catch(() => undefined);
-      }
-    },
-
     /** Leases a worker; waits for one up to `requestWait`. Rejects with a ServiceError after that, or if the client disconnects. */
     async lease(endpointId: string, disconnect: AbortSignal): Promise<Lease> {
       for (;;) {

@@ -7,10 +7,10 @@ import type { JobOutcome, Jobs } from "../jobs/jobs";
 import type { WaitingWorker } from "../jobs/ready-queue";
 import type { JobTimings } from "../jobs/timings";
 import { aborted, createLongPolls, createStopPolls } from "./long-poll";
-import type { WorkerPresence } from "./presence";
-import type { Worker, WorkerRegistry } from "./registry";
+import type { WorkerRegistry } from "./registry";
 import type { WorkerJob } from "./results";
 import { createRunningJobs } from "./running-jobs";
+import type { Worker } from "./worker";
 
 /** A pipe to a worker. */
 export interface WorkerPipe {
@@ -32,39 +32,33 @@ export function createDispatcher({
   queue,
   events,
   registry,
-  presence,
   clock,
   timings,
   log,
   faults,
-  onChange,
 }: {
   jobs: Pick<Jobs, "assign" | "assignOrWait" | "finish" | "requeue">;
   /** An endpoint's waiting jobs and workers. */
   queue(endpointId: string): { readonly size: number; removeWaiter(waiter: WaitingWorker): void };
   events: JobEvents;
   registry: WorkerRegistry;
-  presence: Pick<WorkerPresence, "recordJobTake">;
   clock: Clock;
   timings: JobTimings;
   log: Pick<Logger, "debug" | "warn" | "error">;
   faults: Pick<Faults, "jobFailure" | "stripsEmptyInput">;
-  /** Called after a change of the endpoint's workers. */
-  onChange(endpointId: string): void;
 }) {
   let closed = false;
   const jobPolls = createLongPolls(clock);
   const stopPolls = createStopPolls(clock, timings);
   /** The pipes of workers, and their last wait for a job. */
   const pipes = new WeakMap<Worker, { pipe: WorkerPipe; waiter: WaitingWorker | undefined }>();
-  const runningJobs = createRunningJobs({ jobs, events, registry, clock, timings, log, requestStop, onChange });
+  const runningJobs = createRunningJobs({ jobs, events, registry, clock, timings, log, requestStop });
 
   function requestStop(worker: Worker, jobId: string): void {
     const pipe = pipes.get(worker)?.pipe;
-    worker.stopping.set(jobId, { since: clock.now(), sent: pipe !== undefined });
+    worker.stopRequested(jobId, pipe !== undefined);
     pipe?.stop(jobId);
     stopPolls.end(worker);
-    onChange(worker.endpointId);
   }
 
   const workerJob = (delivery: JobDelivery): WorkerJob =>
@@ -74,7 +68,7 @@ export function createDispatcher({
 
   /** Gets the first waiting job, or the next one; `deliver` receives it. */
   function waitForJob(worker: Worker, endsWithService: boolean, deliver: WaitingWorker["deliver"]): WaitingWorker {
-    const waiter = { workerId: worker.id, isLastResort: worker.stale, endsWithService, deliver };
+    const waiter = { workerId: worker.id, isLastResort: worker.outdated, endsWithService, deliver };
     jobs.assignOrWait(worker.endpointId, waiter);
     return waiter;
   }
@@ -82,19 +76,18 @@ export function createDispatcher({
   /** Sends the next job to a worker with a pipe. */
   function sendNext(worker: Worker): void {
     const connection = pipes.get(worker);
-    if (!connection || closed || worker.retiring) return;
-    worker.openTakes = 1;
-    worker.lastTakeAt = clock.now();
+    if (!connection || closed || worker.draining) return;
+    worker.pollOpened();
     connection.waiter = waitForJob(worker, true, (delivery) => {
-      worker.openTakes = 0;
+      worker.pipePollClosed();
       connection.pipe.send(workerJob(delivery));
     });
   }
   /** Ends the wait of a worker with a pipe. */
   function stopSending(worker: Worker): void {
     const { waiter } = pipes.get(worker) ?? {};
-    if (!waiter || worker.openTakes === 0) return;
-    worker.openTakes = 0;
+    if (!waiter || worker.openPolls === 0) return;
+    worker.pipePollClosed();
     queue(worker.endpointId).removeWaiter(waiter);
   }
 
@@ -123,32 +116,29 @@ export function createDispatcher({
 
   return {
     /**
-     * Resolves with up to `max` jobs; waits for the first. Resolves with none after the timeout, if the worker is retiring or the signal
+     * Resolves with up to `max` jobs; waits for the first. Resolves with none after the timeout, if the worker drains or the signal
      * aborts. `busy` is the worker's report; false means that it runs no jobs.
      */
     async takeJobs(worker: Worker, max: number, busy: boolean | undefined, signal: AbortSignal): Promise<WorkerJob[]> {
-      presence.recordJobTake(worker);
+      worker.polled();
       if (busy === false) await runningJobs.requeueLost(worker);
-      if (closed || worker.retiring) {
+      if (closed || worker.draining) {
         await jobPolls.run(worker, dismissedPollTime, signal, aborted);
         return [];
       }
-      worker.openTakes++;
+      worker.pollOpened();
       try {
         const wait = (pollEnd: AbortSignal) => waitForJobs(worker, max, pollEnd);
         return (await jobPolls.run(worker, timings.takeHold, signal, wait)).map(workerJob);
       } finally {
-        worker.openTakes--;
-        worker.lastTakeAt = clock.now();
-        // Starts monitoring the worker's silence.
-        onChange(worker.endpointId);
+        worker.pollClosed();
       }
     },
 
     /** Connects a worker's pipe, which then receives jobs one at a time, and requests to stop jobs. */
     connect(worker: Worker, pipe: WorkerPipe): void {
       pipes.set(worker, { pipe, waiter: undefined });
-      presence.recordJobTake(worker);
+      worker.polled();
       sendNext(worker);
     },
 
@@ -158,7 +148,7 @@ export function createDispatcher({
 
     /** Ends a job; with `refresh`, the worker is then replaced. A worker with a pipe gets its next job. */
     async finish(worker: Worker, jobId: string, outcome: JobOutcome, refresh: boolean): Promise<void> {
-      if (refresh) worker.retiring = true;
+      if (refresh) worker.drain();
       const injected = worker.jobs.has(jobId) ? faults.jobFailure(worker.endpointId, jobId) : undefined;
       const redacted = "error" in outcome ? { ...outcome, error: worker.redact(outcome.error) } : outcome;
       const result = jobs.finish(jobId, worker, injected ?? redacted);
@@ -166,15 +156,15 @@ export function createDispatcher({
       sendNext(worker);
       if (await result) return;
       log.debug({ worker: worker.id, job: jobId }, "worker: result ignored; the job is not assigned to it");
-      runningJobs.release(worker, jobId);
+      worker.released(jobId);
     },
 
     /** Resolves with the ids of jobs that the worker must stop; waits for the first. */
     pollStops: stopPolls.poll,
 
-    /** Stops assigning jobs to a worker and ends its waits. */
-    dismiss(worker: Worker): void {
-      worker.retiring = true;
+    /** Stops assigning jobs to a worker, which ends for this reason, and ends its waits. */
+    dismiss(worker: Worker, reason?: string): void {
+      worker.drain(reason);
       stopSending(worker);
       jobPolls.end(worker);
       stopPolls.end(worker);

@@ -3,7 +3,8 @@ import type { EndpointHealth } from "serverless-compute-api/shapes";
 import type { JobCounters } from "../jobs/counters";
 import type { LiveJobs } from "../jobs/live-jobs";
 import type { JobTimings } from "../jobs/timings";
-import { isBusy, phaseOf, type WorkerRegistry } from "./registry";
+import type { WorkerRegistry } from "./registry";
+import { isBusy, phaseOf } from "./worker-record";
 
 /**
  * Queue health of an endpoint (interface: Queue health). `completed`, `failed` (including timed out) and `retried` count since the
@@ -33,7 +34,7 @@ export function readHealth(
   };
   for (const worker of registry.byEndpoint(endpointId)) {
     workers[phaseOf(worker, now, timings)]++;
-    if (worker.openTakes > 0 && !isBusy(worker) && !worker.retiring) workers.ready++;
+    if (worker.openPolls > 0 && !isBusy(worker) && !worker.draining) workers.ready++;
   }
   const { completed, failed, retried } = counters.read(endpointId);
   const problem = deps.problem(endpointId);

@@ -11,17 +11,18 @@ import { createBalancer } from "./balancer";
 import { createDispatcher } from "./dispatcher";
 import { readHealth } from "./health";
 import { createWorkerStarter } from "./launch";
-import { kill, type LocalWorker } from "./local-worker";
 import type { WorkerLogs } from "./logs";
 import { servePipe } from "./pipe";
 import { createWorkerPool } from "./pool";
 import { createWorkerPresence } from "./presence";
+import { createWorkerProblems } from "./problems";
 import { createRedaction, type Redact } from "./redaction";
-import { countRunning, createWorkerRegistry, stateOf, type WorkerState } from "./registry";
+import { createWorkerRegistry } from "./registry";
 import { unencodableOutput } from "./results";
 import { createRuntimes, type RuntimeSettings } from "./runtimes";
 import type { Survivor } from "./runtimes/runtime";
 import { createWorkerTokens } from "./tokens";
+import { countRunning, stateOf, type WorkerState } from "./worker-record";
 
 /** Settings of workers. */
 interface WorkerSettings extends RuntimeSettings {
@@ -61,16 +62,14 @@ export function createWorkers({
   // Waits of this process must not depend on changes of the system time.
   const monotonicClock = steadyClock(clock);
   const tokens = createWorkerTokens(database);
-  const registry = createWorkerRegistry();
-  const review = (endpointId: string): void => pool.review(endpointId);
+  const registry = createWorkerRegistry(monotonicClock);
+  const problems = createWorkerProblems({ registry, clock: monotonicClock, timings });
   const presence = createWorkerPresence({
     registry,
-    clock: monotonicClock,
     timings,
     log,
     redactionOf,
-    onJoin: tokens.recordExternalUse,
-    onChange: review,
+    recordJoin: tokens.recordExternalUse,
   });
   const dispatcher = createDispatcher({
     queue: live.queue,
@@ -78,11 +77,9 @@ export function createWorkers({
     faults,
     events,
     registry,
-    presence,
     clock: monotonicClock,
     timings,
     log,
-    onChange: review,
   });
   const runtime = createRuntimes(settings, { clock: monotonicClock, log, serverlessUrl, listenForWorkers });
   const starter = createWorkerStarter({
@@ -103,14 +100,14 @@ export function createWorkers({
   });
   let earlierEnded: Promise<void> = Promise.resolve();
   let survivors: Survivor[] = [];
-  const balancer = createBalancer({ registry, presence, clock: monotonicClock, timings, pool: () => pool });
+  const balancer = createBalancer({ registry, problems, clock: monotonicClock, timings });
   const pool = createWorkerPool({
     registry,
     dispatcher,
+    problems,
     reject: async (id, error) => balancer.reject(id, error) || jobs.reject(id, error),
     events,
     waitingWork,
-    serve,
     endpoints,
     hasExternalWorkers: tokens.isUsedExternally,
     starter,
@@ -119,7 +116,14 @@ export function createWorkers({
     timings,
     log,
   });
-  events.on("queued", ({ endpointId }) => pool.review(endpointId));
+  registry.events.on("added", (worker) => {
+    const onStoreError = (error: unknown): void => {
+      log.error({ err: error, worker: worker.id }, "worker: result cannot be stored; stopping the worker");
+      worker.kill(`could not return a result (${messageOf(error)})`, "result");
+    };
+    const { channel } = worker.process;
+    if (channel) servePipe(channel, worker, { dispatcher, stream, onStoreError });
+  });
 
   /** Waiting requests and jobs with their times on the steady clock. */
   function* waitingWork(endpointId: string) {
@@ -134,16 +138,6 @@ export function createWorkers({
     return (text) => createRedaction([...endpoints.secretValues(endpointId), token])(text);
   }
 
-  function serve(local: LocalWorker): void {
-    const { worker, process } = local;
-    void balancer.watch(local);
-    const onStoreError = (error: unknown): void => {
-      log.error({ err: error, worker: worker.id }, "worker: result cannot be stored; stopping the worker");
-      kill(local, `could not return a result (${messageOf(error)})`, "result");
-    };
-    if (process.channel) servePipe(process.channel, worker, { dispatcher, stream, onStoreError });
-  }
-
   return {
     balancer,
     dispatcher,
@@ -152,7 +146,15 @@ export function createWorkers({
     tokens,
 
     health: (endpointId: string): EndpointHealth =>
-      readHealth(endpointId, { counters, live, registry, clock: monotonicClock, timings, ...pool }),
+      readHealth(endpointId, {
+        counters,
+        live,
+        registry,
+        throttled: pool.throttled,
+        problem: problems.of,
+        clock: monotonicClock,
+        timings,
+      }),
 
     /** Number of an endpoint's running workers; its rate limit depends on it. */
     countRunning: (endpointId: string): number =>
@@ -160,11 +162,9 @@ export function createWorkers({
 
     /** The endpoint's workers and their states. */
     list: (endpointId: string): WorkerState[] =>
-      registry.byEndpoint(endpointId).map((worker) => {
-        const state = stateOf(worker, endpoints.get(endpointId)?.version ?? 0, monotonicClock.now(), timings);
-        const location = pool.location(worker);
-        return location ? { ...state, location } : state;
-      }),
+      registry
+        .byEndpoint(endpointId)
+        .map((worker) => stateOf(worker, endpoints.get(endpointId)?.version ?? 0, monotonicClock.now(), timings)),
 
     /** Rejects further calls of a deleted endpoint's workers, and its requests. */
     disconnectEndpoint(endpointId: string): void {

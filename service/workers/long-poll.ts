@@ -1,7 +1,7 @@
 import type { Clock } from "serverless-compute-api/clock";
 import type { JobTimings } from "../jobs/timings";
 import { ShortLivedMap } from "../short-lived-map";
-import type { Worker } from "./registry";
+import type { Worker } from "./worker";
 
 /** Long polls: calls of workers that are held open until an event or a timeout. */
 export function createLongPolls(clock: Clock) {
@@ -60,9 +60,8 @@ export function createStopPolls(clock: Clock, { stopHold }: Pick<JobTimings, "st
     endAll,
     /** Resolves with the ids of jobs that the worker must stop; waits for the first. */
     async poll(worker: Worker, signal: AbortSignal): Promise<string[]> {
-      const unsent = [...worker.stopping].filter(([, stop]) => !stop.sent);
-      for (const [, stop] of unsent) stop.sent = true;
-      if (unsent.length > 0) return unsent.map(([jobId]) => jobId);
+      const unsent = worker.sendStops();
+      if (unsent.length > 0) return unsent;
       await run(worker, worker.stopping.size > 0 ? repeatInterval : stopHold, signal, aborted);
       return [...worker.stopping.keys()];
     },

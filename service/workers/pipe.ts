@@ -5,8 +5,8 @@ import type { RunningJob } from "../jobs/job";
 import type { JobOutcome } from "../jobs/jobs";
 import type { JobStream } from "../jobs/stream";
 import type { Dispatcher } from "./dispatcher";
-import type { Worker } from "./registry";
 import { jobText, oversize, readResult, rejectedResult, resultLimit } from "./results";
+import type { Worker } from "./worker";
 
 /** Maximum number of chunks being written to the store: changes of other jobs wait behind them. */
 const maxPendingChunks = 256;

@@ -1,5 +1,5 @@
-import type { Worker } from "./registry";
 import { compareForRemoval, generationsOf, type ScalingPlan, type ScalingRules, type ScalingState } from "./scaler";
+import type { ManagedWorker } from "./worker";
 
 /** Endpoints whose workers are being replaced. */
 export function createRollouts() {
@@ -13,28 +13,28 @@ export function createRollouts() {
   };
   return {
     /**
-     * Marks the workers of a changed endpoint as stale; with `restart`, old workers take no more jobs. Returns the workers to end: starting
+     * Marks the workers of a changed endpoint as outdated; with `restart`, old workers take no more jobs. Returns the workers to end: starting
      * workers (`unstarted`), and possibly hung workers of `rolledBack` versions that completed no job (`hung`).
      */
     start(
       endpointId: string,
-      workers: Worker[],
+      workers: ManagedWorker[],
       rolledBack: number[],
       restart: boolean,
-    ): { unstarted: Worker[]; hung: Worker[] } {
+    ): { unstarted: ManagedWorker[]; hung: ManagedWorker[] } {
       if (restart) restarts.add(endpointId);
       else restarts.delete(endpointId);
-      const started = workers.filter(({ retiring, firstTakeAt }) => !retiring && firstTakeAt !== undefined);
+      const started = workers.filter(({ draining, readyAt }) => !draining && readyAt !== undefined);
       const size = Math.max(started.length, sizes.get(endpointId) ?? 0);
       if (size > 0) sizes.set(endpointId, size);
       const proven = new Set(workers.filter(({ hasSucceeded }) => hasSucceeded).map(({ version }) => version));
-      for (const worker of workers) worker.stale = true;
+      for (const worker of workers) worker.becameOutdated();
       return {
-        unstarted: workers.filter(({ firstTakeAt }) => firstTakeAt === undefined),
+        unstarted: workers.filter(({ readyAt }) => readyAt === undefined),
         hung: workers.filter(({ version = 0 }) => rolledBack.includes(version) && !proven.has(version)),
       };
     },
-    /** Returns whether waiting jobs may run on stale workers. */
+    /** Returns whether waiting jobs may run on outdated workers. */
     keepsJobs: (endpointId: string): boolean => sizes.has(endpointId) && !restarts.has(endpointId),
     /** Adds the starts and stops of the endpoint's rollout to the scaler's plan. */
     plan(endpointId: string, rules: ScalingRules, state: ScalingState, scalingPlan: ScalingPlan): ScalingPlan {
@@ -53,9 +53,9 @@ export function createRollouts() {
 const maxReplacedAtOnce = (workersMax: number): number => Math.ceil(workersMax / 10);
 
 /**
- * Adds the replacement of stale workers to a plan: a few at a time, up to the number of workers at the time of the change, and never
- * beyond workersMax. Stale workers take jobs until a fresh worker is proven. Before that, a stale worker is stopped only if workersMax has
- * no room for a fresh worker, and the last stale worker only if workersMax is 1. Returns the plan and the number of workers at the end of
+ * Adds the replacement of outdated workers to a plan: a few at a time, up to the number of workers at the time of the change, and never
+ * beyond workersMax. Outdated workers take jobs until a fresh worker is proven. Before that, an outdated worker is stopped only if workersMax has
+ * no room for a fresh worker, and the last outdated worker only if workersMax is 1. Returns the plan and the number of workers at the end of
  * the rollout (`size`), which is undefined when the rollout is over.
  */
 export function planRollout(
@@ -65,13 +65,13 @@ export function planRollout(
   previousSize: number,
 ): { plan: ScalingPlan; size: number | undefined } {
   const { workersMax } = rules;
-  const size = Math.min(previousSize - scalingPlan.retire.length, workersMax);
-  const remaining = state.workers.filter(({ id }) => !scalingPlan.retire.includes(id));
-  const { stale, fresh, proven } = generationsOf(remaining, state.now);
+  const size = Math.min(previousSize - scalingPlan.drain.length, workersMax);
+  const remaining = state.workers.filter(({ id }) => !scalingPlan.drain.includes(id));
+  const { outdated, fresh, proven } = generationsOf(remaining, state.now);
   const started = fresh.filter(({ phase }) => phase !== "starting").length;
-  if (size <= 0 || (stale.length === 0 && started >= size)) return { plan: scalingPlan, size: undefined };
+  if (size <= 0 || (outdated.length === 0 && started >= size)) return { plan: scalingPlan, size: undefined };
 
-  const stopping = state.stopping + scalingPlan.retire.length;
+  const stopping = state.stopping + scalingPlan.drain.length;
   const capacity = workersMax - remaining.length - stopping;
   // A possibly broken version gets only the workers needed to prove it, however many jobs wait.
   const maxStarts = maxReplacedAtOnce(workersMax) - (proven ? fresh.length - started : fresh.length);
@@ -82,19 +82,19 @@ export function planRollout(
     0,
   );
 
-  const replacedCount = stale.length + started - size;
-  const blocking = capacity <= 0 && missing > 0 && maxStarts > 0 ? stale.length : 0;
+  const replacedCount = outdated.length + started - size;
+  const blocking = capacity <= 0 && missing > 0 && maxStarts > 0 ? outdated.length : 0;
   const maxStops = proven
     ? Math.max(replacedCount, blocking)
-    : Math.min(blocking, workersMax === 1 ? 1 : stale.length - 1);
-  const stopCount = Math.max(0, Math.min(maxStops, stale.length, maxReplacedAtOnce(workersMax) - stopping));
-  const retired = [...stale].sort(compareForRemoval).slice(0, stopCount);
+    : Math.min(blocking, workersMax === 1 ? 1 : outdated.length - 1);
+  const stopCount = Math.max(0, Math.min(maxStops, outdated.length, maxReplacedAtOnce(workersMax) - stopping));
+  const drained = [...outdated].sort(compareForRemoval).slice(0, stopCount);
 
   const provenTimes = fresh.map(({ provenAt }) => provenAt).filter((time) => time > state.now);
   const plan = {
     start,
-    retire: [...scalingPlan.retire, ...retired.map(({ id }) => id)],
-    reviewAt: Math.min(scalingPlan.reviewAt, ...provenTimes),
+    drain: [...scalingPlan.drain, ...drained.map(({ id }) => id)],
+    replanAt: Math.min(scalingPlan.replanAt, ...provenTimes),
   };
   return { plan, size };
 }

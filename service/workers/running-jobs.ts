@@ -4,7 +4,8 @@ import type { JobEvents } from "../jobs/events";
 import type { RunningJob } from "../jobs/job";
 import type { Jobs, RequeueReason } from "../jobs/jobs";
 import type { JobTimings } from "../jobs/timings";
-import { isBusy, type Worker, type WorkerRegistry } from "./registry";
+import type { WorkerRegistry } from "./registry";
+import type { Worker } from "./worker";
 
 /** Records the jobs that each worker runs, and requeues jobs that a worker does not run. */
 export function createRunningJobs({
@@ -15,7 +16,6 @@ export function createRunningJobs({
   timings,
   log,
   requestStop,
-  onChange,
 }: {
   jobs: Pick<Jobs, "requeue">;
   events: JobEvents;
@@ -25,12 +25,10 @@ export function createRunningJobs({
   log: Pick<Logger, "warn" | "error">;
   /** Requests a worker to stop a job that has ended. */
   requestStop(worker: Worker, jobId: string): void;
-  /** Called after a change of the endpoint's workers. */
-  onChange(endpointId: string): void;
 }) {
   // Immediately after the commit, because a cancellation in the same commit must find the job's worker.
   events.on("started", ({ id, endpointId, workerId, lowPriority }) => {
-    registry.find(endpointId, workerId)?.jobs.set(id, { since: clock.now(), lowPriority, recovered: false });
+    registry.find(endpointId, workerId)?.assigned(id, lowPriority);
   });
   events.on("ended", ({ status }, before) => {
     if (before.status === "IN_PROGRESS") recordEnd(before, status === "CANCELLED" || status === "TIMED_OUT");
@@ -43,29 +41,17 @@ export function createRunningJobs({
   function recordEnd({ id, endpointId, workerId }: RunningJob, stop: boolean): void {
     const worker = registry.find(endpointId, workerId);
     if (!worker?.jobs.has(id)) return;
-    if (stop) {
-      worker.jobs.delete(id);
-      requestStop(worker, id);
-    } else release(worker, id);
-  }
-
-  /** Records that a worker does not run a job. */
-  function release(worker: Worker, jobId: string): void {
-    worker.jobs.delete(jobId);
-    worker.stopping.delete(jobId);
-    if (!isBusy(worker)) worker.idleSince = clock.now();
-    onChange(worker.endpointId);
+    if (stop) requestStop(worker, id);
+    else worker.released(id);
   }
 
   return {
-    release,
-
     /** Applies a worker's report that it runs no jobs: stopped jobs have ended, and assigned jobs are lost. */
     async requeueLost(worker: Worker): Promise<void> {
-      for (const jobId of [...worker.stopping.keys()]) release(worker, jobId);
+      for (const jobId of [...worker.stopping.keys()]) worker.released(jobId);
       for (const [jobId, { since, recovered }] of [...worker.jobs]) {
         if (clock.now() - since < timings.lostJob) continue;
-        release(worker, jobId);
+        worker.released(jobId);
         await jobs.requeue(
           jobId,
           worker,
@@ -80,7 +66,7 @@ export function createRunningJobs({
     /** Requeues jobs that the worker has not run: they did not reach it, or it ends before its start is complete. */
     async requeueUndelivered(worker: Worker, jobIds: string[]): Promise<void> {
       for (const jobId of jobIds) {
-        release(worker, jobId);
+        worker.released(jobId);
         await jobs.requeue(jobId, worker, "undelivered", "the worker had ended");
       }
     },

@@ -27,28 +27,28 @@ export interface ScaledWorker {
   /** Number of running jobs that may start workers. */
   jobs: number;
   /** True if the worker's configuration is outdated. */
-  stale: boolean;
+  outdated: boolean;
   /** Time from which the worker counts as proven: it has completed a job, or has been idle long enough; Infinity otherwise. */
   provenAt: number;
 }
 
 /**
- * Splits workers into stale and fresh. `proven` is true if a fresh worker counts as proven, so that stale workers may stop, or if no worker
- * is stale.
+ * Splits workers into outdated and fresh. `proven` is true if a fresh worker counts as proven, so that outdated workers may stop, or if no worker
+ * is outdated.
  */
 export function generationsOf(workers: ScaledWorker[], now: number) {
-  const stale = workers.filter((worker) => worker.stale);
-  const fresh = workers.filter((worker) => !worker.stale);
-  return { stale, fresh, proven: stale.length === 0 || fresh.some(({ provenAt }) => provenAt <= now) };
+  const outdated = workers.filter((worker) => worker.outdated);
+  const fresh = workers.filter((worker) => !worker.outdated);
+  return { outdated, fresh, proven: outdated.length === 0 || fresh.some(({ provenAt }) => provenAt <= now) };
 }
 
 export interface ScalingPlan {
   /** Number of workers to start. */
   start: number;
-  /** Ids of workers to retire, busy workers after their job. */
-  retire: string[];
+  /** Ids of workers to drain, busy workers after their job. */
+  drain: string[];
   /** Time at which the plan may change without an event; Infinity for never. */
-  reviewAt: number;
+  replanAt: number;
 }
 
 /** Plans the number of workers of an endpoint (wire facts: scaler). */
@@ -56,9 +56,9 @@ export function planWorkers(rules: ScalingRules, state: ScalingState): ScalingPl
   const { workersMin, workersMax } = rules;
   const demand = rules.scalerType === "REQUEST_COUNT" ? byRequestCount(rules, state) : byQueueDelay(rules, state);
   const target = Math.min(Math.max(demand.workers, workersMin), workersMax);
-  const retire = selectSurplus(rules, state, Math.min(Math.max(demand.required, workersMin), workersMax));
+  const drain = selectSurplus(rules, state, Math.min(Math.max(demand.required, workersMin), workersMax));
   const start = Math.max(0, Math.min(target, workersMax - state.stopping) - state.workers.length);
-  return { start, retire: retire.ids, reviewAt: Math.min(demand.reviewAt, retire.reviewAt) };
+  return { start, drain: drain.ids, replanAt: Math.min(demand.replanAt, drain.replanAt) };
 }
 
 interface Demand {
@@ -66,7 +66,7 @@ interface Demand {
   workers: number;
   /** Number of workers that the jobs need; these are kept, even if idle for long. */
   required: number;
-  reviewAt: number;
+  replanAt: number;
 }
 
 function byRequestCount({ scalerValue, workersMax }: ScalingRules, { waiting, workers }: ScalingState): Demand {
@@ -80,7 +80,7 @@ function byRequestCount({ scalerValue, workersMax }: ScalingRules, { waiting, wo
   const minimum = (phase: ScaledWorker["phase"]): number => (hasWaitingJobs && phase === "busy" ? 1 : 0);
   for (const worker of workers) jobs += Math.max(worker.jobs, minimum(worker.phase));
   const target = Math.ceil(jobs / scalerValue);
-  return { workers: target, required: target, reviewAt: Number.POSITIVE_INFINITY };
+  return { workers: target, required: target, replanAt: Number.POSITIVE_INFINITY };
 }
 
 /** The first waiting job starts the first worker immediately; each job that has waited too long adds a worker. */
@@ -95,20 +95,20 @@ function byQueueDelay({ scalerValue, workersMax }: ScalingRules, { waiting, work
   }
   return demandOf(Number.POSITIVE_INFINITY);
 
-  function demandOf(reviewAt: number): Demand {
+  function demandOf(replanAt: number): Demand {
     const freeCount = workers.filter(({ phase }) => phase !== "busy").length;
     const additional = Math.max(0, overdue - freeCount);
     const minimum = hasWaitingJobs && workers.length === 0 ? 1 : 0;
     const target = Math.max(workers.length + additional, minimum);
-    return { workers: target, required: additional > 0 ? target : 0, reviewAt };
+    return { workers: target, required: additional > 0 ? target : 0, replanAt };
   }
 }
 
 const order = { idle: 0, starting: 1, busy: 2 };
 
-/** Order in which workers are stopped: idle before starting before busy, then stale workers first, then the longest idle. */
+/** Order in which workers are stopped: idle before starting before busy, then outdated workers first, then the longest idle. */
 export const compareForRemoval = (a: ScaledWorker, b: ScaledWorker): number =>
-  order[a.phase] - order[b.phase] || Number(b.stale) - Number(a.stale) || a.since - b.since;
+  order[a.phase] - order[b.phase] || Number(b.outdated) - Number(a.outdated) || a.since - b.since;
 
 /**
  * Selects workers to stop: workers above workersMax, idle workers first, and workers that have been idle too long, down to `required`. Starting
@@ -118,23 +118,25 @@ function selectSurplus(
   { workersMax, idleTimeout }: ScalingRules,
   { workers, now }: ScalingState,
   required: number,
-): { ids: string[]; reviewAt: number } {
+): { ids: string[]; replanAt: number } {
   const candidates = [...workers].sort(compareForRemoval);
   const ids = candidates.slice(0, Math.max(0, workers.length - workersMax)).map(({ id }) => id);
   const remainingWorkers = candidates.slice(ids.length);
   const { proven } = generationsOf(remainingWorkers, now);
-  let remainingCount = remainingWorkers.filter(({ phase, stale }) => phase !== "starting" && (stale || proven)).length;
-  let reviewAt = Number.POSITIVE_INFINITY;
+  let remainingCount = remainingWorkers.filter(
+    ({ phase, outdated }) => phase !== "starting" && (outdated || proven),
+  ).length;
+  let replanAt = Number.POSITIVE_INFINITY;
   for (const { id, since } of remainingWorkers
     .filter(({ phase }) => phase === "idle")
     .sort((a, b) => a.since - b.since)) {
     if (remainingCount <= required) break;
     if (since + idleTimeout > now) {
-      reviewAt = since + idleTimeout;
+      replanAt = since + idleTimeout;
       break;
     }
     ids.push(id);
     remainingCount--;
   }
-  return { ids, reviewAt };
+  return { ids, replanAt };
 }

@@ -1,7 +1,7 @@
 import type { JobTimings } from "../jobs/timings";
 import type { EndpointRow } from "../resources/endpoint-table";
-import { phaseOf, type Worker } from "./registry";
 import type { ScaledWorker, ScalingRules, ScalingState } from "./scaler";
+import { phaseOf, type WorkerRecord } from "./worker-record";
 
 /** An endpoint's rules for the scaler, with seconds converted to milliseconds. */
 export function rulesOf({
@@ -21,11 +21,11 @@ export function rulesOf({
  */
 export function scalingState(
   waiting: ScalingState["waiting"],
-  alive: readonly Worker[],
+  alive: readonly WorkerRecord[],
   now: number,
   timings: JobTimings,
 ): ScalingState {
-  const active = alive.filter(({ retiring }) => !retiring);
+  const active = alive.filter(({ draining }) => !draining);
   return {
     now,
     waiting,
@@ -35,8 +35,8 @@ export function scalingState(
 }
 
 /** A worker's state for the scaler; an unhealthy worker is not free. */
-function toScaledWorker(worker: Worker, now: number, timings: JobTimings): ScaledWorker {
-  const { id, startedAt, idleSince, stale, hasSucceeded } = worker;
+function toScaledWorker(worker: WorkerRecord, now: number, timings: JobTimings): ScaledWorker {
+  const { id, startedAt, idleSince, outdated, hasSucceeded } = worker;
   const jobs = [...worker.jobs.values()].filter(({ lowPriority }) => !lowPriority).length + worker.requests;
   const phase = phaseOf(worker, now, timings);
   const provenAt = hasSucceeded
@@ -44,14 +44,14 @@ function toScaledWorker(worker: Worker, now: number, timings: JobTimings): Scale
     : phase === "idle"
       ? idleSince + timings.rolloutPause
       : Number.POSITIVE_INFINITY;
-  if (phase === "idle") return { id, phase, since: idleSince, jobs, stale, provenAt };
+  if (phase === "idle") return { id, phase, since: idleSince, jobs, outdated, provenAt };
   const since = startedAt;
   return {
     id,
     phase: ["initializing", "throttled"].includes(phase) ? "starting" : "busy",
     since,
     jobs,
-    stale,
+    outdated,
     provenAt,
   };
 }

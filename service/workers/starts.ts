@@ -3,13 +3,12 @@ import type { Clock } from "serverless-compute-api/clock";
 import type { JobEvents } from "../jobs/events";
 import type { QueuedJob } from "../jobs/job";
 import { type JobTimings, startFailureLimit } from "../jobs/timings";
-import type { EndpointRow } from "../resources/endpoint-table";
 import { createStartBackoff } from "./backoff";
 import type { StartedWorker, WorkerStarter } from "./launch";
-import type { LocalWorker } from "./local-worker";
 import type { WorkerProblems } from "./problems";
-import type { Worker, WorkerRegistry } from "./registry";
+import type { WorkerRegistry } from "./registry";
 import type { CommandProblem, ProcessEnd } from "./runtimes/runtime";
+import type { ManagedWorker } from "./worker";
 
 /** Starts workers after their endpoint's backoff, once their runtime is known, and fails waiting jobs if workers do not start. */
 export function createWorkerStarts({
@@ -23,12 +22,10 @@ export function createWorkerStarts({
   clock,
   timings,
   log,
-  review,
-  add,
 }: {
   starter: WorkerStarter;
   problems: WorkerProblems;
-  registry: Pick<WorkerRegistry, "find">;
+  registry: Pick<WorkerRegistry, "events" | "find">;
   /** Fails a waiting job or request. */
   reject(id: string, error: string): Promise<boolean>;
   events: JobEvents;
@@ -39,10 +36,6 @@ export function createWorkerStarts({
   clock: Clock;
   timings: JobTimings;
   log: Pick<Logger, "error">;
-  /** Requests another attempt to start the endpoint's missing workers. */
-  review(endpointId: string): void;
-  /** Called for each started worker. */
-  add(endpoint: EndpointRow, started: StartedWorker): void;
 }) {
   const backoff = createStartBackoff(clock, timings);
   const throttled = new Map<string, number>();
@@ -55,9 +48,12 @@ export function createWorkerStarts({
     if (!isWorkerResult || before.status !== "IN_PROGRESS") return;
     const worker = registry.find(job.endpointId, before.workerId);
     if (worker?.startError !== undefined) return;
-    if (worker && job.status === "COMPLETED") worker.hasSucceeded = true;
-    // The behaviour of an outdated worker proves nothing about newly started ones.
-    if (!worker?.stale) recordSuccess(job.endpointId);
+    if (worker && job.status === "COMPLETED") worker.succeeded();
+    else if (!worker?.outdated) recordSuccess(job.endpointId);
+  });
+  // The behaviour of an outdated worker proves nothing about newly started ones.
+  registry.events.on("succeeded", ({ endpointId, outdated }) => {
+    if (!outdated) recordSuccess(endpointId);
   });
   function recordSuccess(endpointId: string): void {
     backoff.reset(endpointId);
@@ -68,7 +64,7 @@ export function createWorkerStarts({
     awaitingRuntime.add(endpointId);
     void ready.then(() => {
       awaitingRuntime.delete(endpointId);
-      review(endpointId);
+      registry.events.emit("changed", endpointId);
     });
   }
   /** Counts a failed start; after `startFailureLimit` consecutive failed starts, fails the waiting jobs with the reason. */
@@ -90,43 +86,35 @@ export function createWorkerStarts({
   }
 
   return {
-    /** Starts up to `count` workers; returns the time of the next attempt if a backoff delays some of them. */
-    start(endpoint: EndpointRow, count: number): number {
-      const { id } = endpoint;
-      throttled.delete(id);
-      for (let missing = count; missing > 0 && !awaitingRuntime.has(id); ) {
-        const notBefore = backoff.notBefore(id);
-        if (notBefore > clock.now()) {
-          throttled.set(id, missing);
-          return notBefore;
+    /** Starts up to `count` workers. Returns them, and the time of the next attempt if a backoff delays the others. */
+    start(endpointId: string, count: number): { started: StartedWorker[]; retryAt: number } {
+      throttled.delete(endpointId);
+      const started: StartedWorker[] = [];
+      while (started.length < count && !awaitingRuntime.has(endpointId)) {
+        const retryAt = backoff.notBefore(endpointId);
+        if (retryAt > clock.now()) {
+          throttled.set(endpointId, count - started.length);
+          return { started, retryAt };
         }
-        const outcome = starter.start(id);
+        const outcome = starter.start(endpointId);
         if ("noStock" in outcome) {
-          throttled.set(id, missing);
+          throttled.set(endpointId, count - started.length);
           break;
         }
-        if ("ready" in outcome) awaitRuntime(id, outcome.ready);
-        else if ("error" in outcome) recordStartError(id, outcome);
-        else {
-          add(endpoint, outcome);
-          missing--;
-        }
+        if ("ready" in outcome) awaitRuntime(endpointId, outcome.ready);
+        else if ("error" in outcome) recordStartError(endpointId, outcome);
+        else started.push(outcome);
       }
-      return Number.POSITIVE_INFINITY;
-    },
-    /** Records that a load balancer's worker handled a request. */
-    recordWork(worker: Worker): void {
-      worker.hasSucceeded = true;
-      if (!worker.stale) recordSuccess(worker.endpointId);
+      return { started, retryAt: Number.POSITIVE_INFINITY };
     },
     /** Number of workers that wait for the end of a backoff or for stock. */
     throttled: (endpointId: string): number => throttled.get(endpointId) ?? 0,
     /** Records a failed worker. */
-    recordFailure(local: LocalWorker, end: ProcessEnd, isStarting: boolean): void {
-      const { endpointId } = local.worker;
+    recordFailure(worker: ManagedWorker, end: ProcessEnd, isStarting: boolean): void {
+      const { endpointId } = worker;
       if (!isStarting) return void backoff.recordFailure(endpointId, false);
       events.emit("startFailed", endpointId);
-      countFailedStart(endpointId, problems.recordFailedStart(endpointId, local, end));
+      countFailedStart(endpointId, problems.recordFailedStart(worker, end));
     },
     /** Resets the backoff of a changed or deleted endpoint. */
     reset(endpointId: string): void {

@@ -33,7 +33,7 @@ test("the quickstart's program runs on a container image, and destroy removes ev
   const up = await stack.up();
   expect(up.output).toContain("Hello, world!");
   expect(up.code).toBe(0);
-  expect(await stack.resources()).toHaveLength(5);
+  expect(await stack.resources()).toHaveLength(4);
   const response = await stack.command(["stack", "output", "answer", "--json"]);
   const tokenFingerprint = createHash("sha256").update(hubToken).digest("hex").slice(0, 12);
   expect(JSON.parse(response.output)).toEqual({ text: "Hello, world!", tokenFingerprint });

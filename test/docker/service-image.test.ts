@@ -138,9 +138,7 @@ test("the service's image runs as in compose.yaml: the quickstart deploys from o
 
   const environment = {
     SERVERLESS_COMPUTE_API_KEY: apiKey,
-    SERVERLESS_COMPUTE_BASE_URL: `${origin}/v1`,
-    SERVERLESS_COMPUTE_GRAPHQL_URL: `${origin}/graphql`,
-    SERVERLESS_COMPUTE_SERVERLESS_URL: origin,
+    SERVERLESS_COMPUTE_URL: origin,
   };
   const stack = await createStack(environment);
   onTestFinished(() => stack.remove());
@@ -160,7 +158,7 @@ test("the service's image runs as in compose.yaml: the quickstart deploys from o
   const second = await start([...command, "--allow-host", address]);
   await isHealthy(second);
   const refreshed = await stack.refresh();
-  expect(refreshed.output).toMatch(/6 unchanged/);
+  expect(refreshed.output).toMatch(/5 unchanged/);
   const [endpoint] = z
     .array(z.looseObject({ id: z.string() }))
     .parse(await (await fetch(`${origin}/v1/endpoints`, { headers: { authorization: `Bearer ${apiKey}` } })).json());

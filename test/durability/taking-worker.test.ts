@@ -3,7 +3,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { defaultTimings } from "../../service/jobs/timings";
 import { openDatabase } from "../../service/store/database";
 import { createDispatcher } from "../../service/workers/dispatcher";
-import { createWorkerPresence } from "../../service/workers/presence";
 import { createWorkerRegistry } from "../../service/workers/registry";
 import { scratchFolder } from "../support/folders";
 import { ManualClock } from "../support/manual-clock";
@@ -21,16 +20,13 @@ async function openDispatcher() {
     await life.die();
     database.close();
   });
-  const registry = createWorkerRegistry();
+  const registry = createWorkerRegistry(clock);
   const { jobs, events, live } = life;
   const log = pino({ level: "silent" });
-  const redact = (text: string): string => text;
-  const callbacks = { redactionOf: () => redact, onJoin: () => undefined, onChange: () => undefined };
-  const around = { registry, clock, timings: defaultTimings, log, ...callbacks };
-  const presence = createWorkerPresence(around);
+  const around = { registry, clock, timings: defaultTimings, log };
   const faults = { jobFailure: () => undefined, stripsEmptyInput: () => false };
-  const dispatcher = createDispatcher({ jobs, queue: live.queue, events, presence, faults, ...around });
-  const worker = registry.add({ id: "worker", endpointId, redact, now: clock.now() });
+  const dispatcher = createDispatcher({ jobs, queue: live.queue, events, faults, ...around });
+  const worker = registry.join({ id: "worker", endpointId, redact: String });
   await jobs.submit(submissionAt(clock.now(), { endpointId }));
   const take = (): ReturnType<typeof dispatcher.takeJobs> =>
     dispatcher.takeJobs(worker, 1, undefined, new AbortController().signal);

@@ -1,6 +1,6 @@
 import type { Dialect } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
-import type { Properties } from "../../provider/engine/values";
+import type { Properties, Value } from "../../provider/engine/values";
 import { kinds, objectKindNames } from "../../provider/resources";
 import { type DeployedResource, deployResource, variantNames } from "./support/engine-state";
 import { records } from "./support/record-server";
@@ -65,6 +65,56 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
         if (first !== undefined) expect(await resource.preview(row.program)).toMatchObject(unchanged);
       }
     });
+  });
+});
+
+/** Two values of each input of a JobInvoke, which has no object that could drift. */
+const jobInputs: Record<string, [Value, Value]> = {
+  endpointId: ["e1", "e2"],
+  input: [{ prompt: "ping" }, { prompt: "hello" }],
+  request: [
+    { method: "GET", path: "/ping" },
+    { method: "GET", path: "/other" },
+  ],
+  mode: ["sync", "async"],
+  policy: [{ ttl: 20_000 }, { ttl: 30_000 }],
+  webhook: ["https://hooks.example/a", "https://hooks.example/b"],
+  s3Config: [{ bucketName: "a" }, { bucketName: "b" }],
+  timeout: [60, 90],
+  triggers: [["1"], ["2"]],
+  expect: [{ output: { text: "a" } }, { output: { text: "b" } }],
+  storeOutput: [false, true],
+};
+
+describe.each(variantNames)("an input of a JobInvoke with the %s", (variant) => {
+  const programOf = (property: string): Properties =>
+    property === "request" ? { endpointId: "e0" } : { endpointId: "e0", input: { prompt: "pong" } };
+  const deploy = (program: Properties) =>
+    deployResource(variant, "v2", { kind: "JobInvoke", program, record: { id: "j1" } });
+
+  test("is in the table", () => {
+    expect(Object.keys(jobInputs).sort()).toEqual(Object.keys(kinds.JobInvoke.inputs.shape).sort());
+  });
+
+  test.each(Object.entries(jobInputs))("%s with ignoreChanges keeps its value", async (property, [value, other]) => {
+    const program = { ...programOf(property), [property]: value };
+    const changed = { ...program, [property]: other };
+    for (const ignoreChanges of [[property], ["*"]]) {
+      const resource = await deploy(program);
+      await expectNoChanges(resource, changed, ignoreChanges);
+      await resource.refresh({});
+      await expectNoChanges(resource, changed, ignoreChanges);
+      expect(await resource.preview(changed)).toMatchObject({ failures: [], changes: true, replaces: [] });
+    }
+  });
+
+  const optional = Object.keys(jobInputs).filter((property) => !["endpointId", "input", "request"].includes(property));
+  test.each(optional)("%s that the program omits is no change, also after a refresh", async (property) => {
+    const resource = await deploy(programOf(property));
+    await expectNoChanges(resource, programOf(property), []);
+    await resource.refresh({});
+    await expectNoChanges(resource, programOf(property), [property]);
+    await expectNoChanges(resource, programOf(property), []);
   });
 });
 

@@ -45,7 +45,7 @@ export async function followProgram(service: { url: string; apiKey: string }, im
   // A rolling change of the quickstart's workers; its JobInvoke runs again on a new one.
   const changed = (await programOn(image, "Hello")).replace('GREETING: "Hello"', 'GREETING: "Hello", LEVEL: "2"');
   await stack.writeProgram(changed);
-  expect((await stack.up()).operations).toMatchObject({ "Template greeter": ["update"] });
+  expect((await stack.up()).operations).toMatchObject({ "ServerlessEndpoint greeter": ["update"] });
 
   await stack.writeProgram(changed.replace('{ GREETING: "Hello" }', '{ GREETING: "Broken" }'));
   const broken = await stack.up({ end: "failure" });

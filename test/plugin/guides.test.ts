@@ -94,6 +94,12 @@ const guides: Record<string, Guide> = {
     env: { NEW_TOKEN: "sesame-61b0-new" },
     after: async (service) => expect((await service.listObjects()).secrets).toHaveLength(1),
   },
+  "docs/guides/share-a-container.md": {
+    after: async (service, _room, secondPreview) => {
+      expect((await service.listObjects()).endpoints).toHaveLength(2);
+      expect(await secondPreview("pulumi preview --expect-no-changes")).toContain("5 unchanged");
+    },
+  },
   "docs/guides/costs.md": { before: "pulumi stack init dev && pulumi up" },
   "docs/guides/pull-requests.md": {
     before: `pulumi stack init dev && pulumi up &&

@@ -6,11 +6,10 @@ import { type Properties, toProperties } from "../../../provider/engine/values";
 import { invalidateLists } from "../../../provider/framework/lists";
 import type { ProviderProcess } from "../../../provider/framework/process";
 import { resourceCalls } from "../../../provider/plugin/resource-calls";
-import { kinds } from "../../../provider/resources";
+import { type Kind, kinds } from "../../../provider/resources";
 import { configNames } from "../../../provider/settings/setting-names";
 import { configuredProcess } from "../../support/configured-process";
 import { engineProperties, roundTrip } from "../../support/property-sets";
-import type { ObjectKind } from "./kinds";
 import { clientsReturning } from "./record-server";
 import type { ReportedRow } from "./reported-values";
 
@@ -41,7 +40,7 @@ export type VariantName = (typeof variantNames)[number];
 const urnOf = (kind: string): string => `urn:pulumi:dev::shop::serverless-compute:index:${kind}::chat`;
 
 /** Creates a variant with these clients. */
-function createVariant(name: VariantName, kind: ObjectKind, dialect: Dialect, clients: Clients): Variant {
+function createVariant(name: VariantName, kind: Kind, dialect: Dialect, clients: Clients): Variant {
   const host = {
     ...configuredProcess({ dialect }),
     connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }),
@@ -49,7 +48,7 @@ function createVariant(name: VariantName, kind: ObjectKind, dialect: Dialect, cl
   return name === "plugin" ? pluginVariant(host, kind) : dynamicVariant(host, kind);
 }
 
-function pluginVariant(host: ProviderProcess, kind: ObjectKind): Variant {
+function pluginVariant(host: ProviderProcess, kind: Kind): Variant {
   const calls = resourceCalls(host, kinds);
   const urn = urnOf(kind);
   return {
@@ -74,7 +73,7 @@ function pluginVariant(host: ProviderProcess, kind: ObjectKind): Variant {
   };
 }
 
-function dynamicVariant(host: ProviderProcess, kind: ObjectKind): Variant {
+function dynamicVariant(host: ProviderProcess, kind: Kind): Variant {
   const { check, diff, read } = createProvider(kinds[kind], host);
   if (!check || !diff || !read) throw new Error("a verb is missing");
   const internal = { __provider: "text", __urn: urnOf(kind) };
@@ -113,7 +112,7 @@ export interface DeployedResource {
 export async function deployResource(
   variantName: VariantName,
   dialect: Dialect,
-  { kind, program, record }: Pick<ReportedRow, "kind" | "program" | "record">,
+  { kind, program, record }: Pick<ReportedRow, "program" | "record"> & { kind: Kind },
 ): Promise<DeployedResource> {
   const served: Record<string, unknown> = { ...record };
   const clients = await clientsReturning(dialect, kind, served);

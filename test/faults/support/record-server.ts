@@ -1,5 +1,6 @@
 import { type Clients, createClients, type Dialect } from "serverless-compute-api";
 import { onTestFinished } from "vitest";
+import type { Kind } from "../../../provider/resources";
 import { type Behaviour, json, type ReceivedRequest, startFaultyServer } from "../../support/faulty-server";
 import type { ObjectKind } from "./kinds";
 
@@ -112,7 +113,7 @@ const gpus = [
 const pagination = { nextCursor: null, hasNextPage: false };
 const rollout = { inProgress: false, workersOnLatest: 0, workersTotal: 0, percentOnLatest: 0 };
 
-function v2Response({ url }: ReceivedRequest, kind: ObjectKind, record: object): Behaviour {
+function v2Response({ url }: ReceivedRequest, kind: Kind, record: object): Behaviour {
   if (url.includes("/catalog/gpus")) return json({ gpus });
   if (url.includes("/templates/")) return json(kind === "Template" ? record : records.v2.Template);
   if (url.includes("/releases")) return json({ releases: [], rollout, endpointVersion: 1, pagination });
@@ -121,7 +122,7 @@ function v2Response({ url }: ReceivedRequest, kind: ObjectKind, record: object):
   return json({ endpoints: [record], networkVolumes: [record], secrets: [record], registries: [record], pagination });
 }
 
-function v1Response({ url, body }: ReceivedRequest, kind: ObjectKind, record: object): Behaviour {
+function v1Response({ url, body }: ReceivedRequest, kind: Kind, record: object): Behaviour {
   const template = kind === "Template" ? record : v1Template;
   if (body.includes("serverlessGpuPools")) {
     const serverlessGpuPools = gpus.map(({ id, pool }) => ({ id: pool, gpuTypeIds: [id] }));
@@ -136,7 +137,7 @@ function v1Response({ url, body }: ReceivedRequest, kind: ObjectKind, record: ob
 }
 
 /** Creates clients of a service that returns one object as `record`; closed after the test. */
-export async function clientsReturning(dialect: Dialect, kind: ObjectKind, record: object): Promise<Clients> {
+export async function clientsReturning(dialect: Dialect, kind: Kind, record: object): Promise<Clients> {
   const respond = dialect === "v1" ? v1Response : v2Response;
   const server = await startFaultyServer((request) => respond(request, kind, record));
   const { origin } = server;

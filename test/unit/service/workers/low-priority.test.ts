@@ -1,20 +1,18 @@
 import { expect, test } from "vitest";
 import { defaultTimings } from "../../../../service/jobs/timings";
-import { createWorkerRegistry } from "../../../../service/workers/registry";
 import { planWorkers } from "../../../../service/workers/scaler";
 import { scalingState } from "../../../../service/workers/scaling-view";
+import { externalWorker, start } from "./support/external-worker";
 
-const now = 1_000_000;
 const rules = { workersMin: 0, workersMax: 3, idleTimeout: 5000, scalerType: "REQUEST_COUNT", scalerValue: 1 } as const;
 
 /** Number of workers to start in addition to a worker with these running jobs; `true` means low priority. */
 function startsWith(waiting: number, running: boolean[]): number {
-  const worker = createWorkerRegistry().add({ id: "w", endpointId: "e", redact: String, now });
-  worker.firstTakeAt = now;
-  for (const [index, lowPriority] of running.entries())
-    worker.jobs.set(`j${index}`, { since: now, lowPriority, recovered: false });
-  const queued = Array.from({ length: waiting }, () => ({ queuedAt: now }));
-  return planWorkers(rules, scalingState(queued, [worker], now, defaultTimings)).start;
+  const { worker } = externalWorker();
+  worker.polled();
+  for (const [index, lowPriority] of running.entries()) worker.assigned(`j${index}`, lowPriority);
+  const queued = Array.from({ length: waiting }, () => ({ queuedAt: start }));
+  return planWorkers(rules, scalingState(queued, [worker], start, defaultTimings)).start;
 }
 
 test("running jobs of low priority start no worker", () => {

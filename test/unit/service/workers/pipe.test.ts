@@ -9,7 +9,7 @@ import { submissionAt } from "../jobs/support/jobs-rig";
 
 test("a worker that yields small chunks faster than the store writes them waits, so that other jobs do not wait behind them", async () => {
   const clock = new ManualClock();
-  const worker = createWorkerRegistry().add({ id: "w", endpointId: "endpoint", redact: String, now: 0 });
+  const worker = createWorkerRegistry(clock).join({ id: "w", endpointId: "endpoint", redact: String });
   const job = toRunning(toQueued(submissionAt(0), 1, 1, clock), "w", clock);
   const [pipe, workerEnd] = duplexPair();
   let received = 0;

@@ -18,12 +18,16 @@ const rules = (changes: Partial<ScalingRules> = {}): ScalingRules => ({
   ...changes,
 });
 let created = 0;
-const worker = (stale: boolean, phase: ScaledWorker["phase"], provenAt = Number.POSITIVE_INFINITY): ScaledWorker => ({
+const worker = (
+  outdated: boolean,
+  phase: ScaledWorker["phase"],
+  provenAt = Number.POSITIVE_INFINITY,
+): ScaledWorker => ({
   id: `w${++created}`,
   phase,
   since: now,
   jobs: phase === "busy" ? 1 : 0,
-  stale,
+  outdated,
   provenAt,
 });
 const old = (phase: ScaledWorker["phase"] = "idle") => worker(true, phase, 0);
@@ -43,32 +47,32 @@ function step(changes: Partial<ScalingRules>, size: number, workers: ScaledWorke
 
 describe("a step of a rollout", () => {
   test("starts a first new worker if there is room, and ends none", () => {
-    expect(step({}, 2, [old(), old("busy")]).plan).toMatchObject({ start: 1, retire: [] });
+    expect(step({}, 2, [old(), old("busy")]).plan).toMatchObject({ start: 1, drain: [] });
   });
 
   test("without room first ends one of several old workers, an idle worker before a busy worker", () => {
     const idle = old();
-    expect(step({}, 3, [old("busy"), idle, old("busy")]).plan).toMatchObject({ start: 0, retire: [idle.id] });
+    expect(step({}, 3, [old("busy"), idle, old("busy")]).plan).toMatchObject({ start: 0, drain: [idle.id] });
   });
 
   test("ends the last old worker first only if workersMax is 1", () => {
     const only = old();
-    expect(step({ workersMax: 1 }, 1, [only]).plan).toMatchObject({ start: 0, retire: [only.id] });
-    expect(step({ workersMax: 2 }, 2, [only], 1).plan).toMatchObject({ start: 0, retire: [] });
+    expect(step({ workersMax: 1 }, 1, [only]).plan).toMatchObject({ start: 0, drain: [only.id] });
+    expect(step({ workersMax: 2 }, 2, [only], 1).plan).toMatchObject({ start: 0, drain: [] });
   });
 
   test("waits while a new worker starts, runs its first job or has just become idle", () => {
     for (const fresh of [starting(), unproven("busy"), unproven("idle", now + 500)])
-      expect(step({}, 2, [old(), old(), fresh]).plan).toMatchObject({ start: 0, retire: [] });
-    expect(step({}, 2, [old(), old(), unproven("idle", now + 500)]).plan.reviewAt).toBe(now + 500);
+      expect(step({}, 2, [old(), old(), fresh]).plan).toMatchObject({ start: 0, drain: [] });
+    expect(step({}, 2, [old(), old(), unproven("idle", now + 500)]).plan.replanAt).toBe(now + 500);
   });
 
   test("ends an old worker and starts the next new worker, if there is room, once a new worker is proven", () => {
     const [one, other] = [old(), old()];
-    expect(step({}, 2, [one, other, proven()]).plan).toMatchObject({ start: 0, retire: [one.id] });
-    expect(step({}, 2, [other, proven()], 1).plan).toMatchObject({ start: 0, retire: [] });
-    expect(step({}, 2, [other, proven()]).plan).toMatchObject({ start: 1, retire: [] });
-    expect(step({ workersMax: 9 }, 2, [one, other, proven()]).plan).toMatchObject({ start: 1, retire: [one.id] });
+    expect(step({}, 2, [one, other, proven()]).plan).toMatchObject({ start: 0, drain: [one.id] });
+    expect(step({}, 2, [other, proven()], 1).plan).toMatchObject({ start: 0, drain: [] });
+    expect(step({}, 2, [other, proven()]).plan).toMatchObject({ start: 1, drain: [] });
+    expect(step({ workersMax: 9 }, 2, [one, other, proven()]).plan).toMatchObject({ start: 1, drain: [one.id] });
   });
 
   test("replaces a tenth of workersMax at a time", () => {
@@ -109,11 +113,11 @@ function play(workersMax: number, workersMin: number, before: number, broken: bo
     const result: ReturnType<typeof planRollout> =
       size === undefined ? { plan: scaled, size } : planRollout(all, state, scaled, size);
     size = result.size;
-    const { retire, start } = result.plan;
-    workers = workers.filter(({ id }) => !retire.includes(id));
+    const { drain, start } = result.plan;
+    workers = workers.filter(({ id }) => !drain.includes(id));
     leaving = [
       ...leaving.map((remaining) => remaining - 1).filter((remaining) => remaining > 0),
-      ...retire.map(() => lag),
+      ...drain.map(() => lag),
     ];
     workers.push(...Array.from({ length: start }, starting));
     most = Math.max(most, workers.length + leaving.length);
@@ -136,7 +140,7 @@ test("a rollout ends with as many workers as before, within workersMax, and with
   fc.assert(
     fc.property(sizes, ({ max, min, before, lag }) => {
       const { most, least, over, workers } = play(max, min, before, false, lag);
-      expect({ over, old: workers.filter(({ stale }) => stale) }).toEqual({ over: true, old: [] });
+      expect({ over, old: workers.filter(({ outdated }) => outdated) }).toEqual({ over: true, old: [] });
       expect(workers.length).toBeGreaterThanOrEqual(Math.max(before, min));
       expect(most).toBeLessThanOrEqual(max);
       expect(least).toBeGreaterThanOrEqual(max === 1 ? 0 : Math.max(1, before - 2 * Math.ceil(max / 10)));

@@ -18,7 +18,7 @@ const worker = (phase: ScaledWorker["phase"], forMs = 0): ScaledWorker => ({
   phase,
   since: now - forMs,
   jobs: phase === "busy" ? 1 : 0,
-  stale: false,
+  outdated: false,
   provenAt: now,
 });
 const plan = (
@@ -34,7 +34,7 @@ describe("QUEUE_DELAY", () => {
   });
 
   test("a job queued for less than scalerValue adds no worker, and the plan contains the time of the next check", () => {
-    expect(plan({}, waitingFor(3000), [worker("busy")])).toEqual({ start: 0, retire: [], reviewAt: now + 1000 });
+    expect(plan({}, waitingFor(3000), [worker("busy")])).toEqual({ start: 0, drain: [], replanAt: now + 1000 });
   });
 
   test("each job queued for scalerValue adds a worker, minus the idle and starting workers", () => {
@@ -61,41 +61,41 @@ test("an ending worker counts until it has ended", () => {
   const late = waitingFor(9000, 9000, 9000);
   const counting = { scalerType: "REQUEST_COUNT", scalerValue: 1 } as const;
   for (const scaler of [{}, counting]) {
-    expect(plan({ ...scaler, workersMax: 1 }, late, [], 1)).toMatchObject({ start: 0, retire: [] });
+    expect(plan({ ...scaler, workersMax: 1 }, late, [], 1)).toMatchObject({ start: 0, drain: [] });
     expect(plan({ ...scaler, workersMax: 3 }, late, [], 2)).toMatchObject({ start: 1 });
     expect(plan({ ...scaler, workersMax: 3 }, late, [worker("busy")], 1)).toMatchObject({ start: 1 });
     expect(plan({ ...scaler, workersMax: 3 }, late, [worker("busy"), worker("busy")], 2)).toMatchObject({ start: 0 });
   }
-  expect(plan({ workersMin: 2, workersMax: 2 }, [], [worker("idle")], 1)).toMatchObject({ start: 0, retire: [] });
+  expect(plan({ workersMin: 2, workersMax: 2 }, [], [worker("idle")], 1)).toMatchObject({ start: 0, drain: [] });
 });
 
 test("workersMin workers start without jobs and keep running", () => {
   expect(plan({ workersMin: 2 }, [])).toMatchObject({ start: 2 });
-  expect(plan({ workersMin: 1 }, [], [worker("idle", 60_000)])).toMatchObject({ start: 0, retire: [] });
+  expect(plan({ workersMin: 1 }, [], [worker("idle", 60_000)])).toMatchObject({ start: 0, drain: [] });
 });
 
 test("an idle worker ends after idleTimeout, and not before", () => {
   const idle = worker("idle", 4000);
-  expect(plan({}, [], [idle])).toEqual({ start: 0, retire: [], reviewAt: now + 1000 });
-  expect(plan({ idleTimeout: 4000 }, [], [idle])).toMatchObject({ retire: [idle.id] });
+  expect(plan({}, [], [idle])).toEqual({ start: 0, drain: [], replanAt: now + 1000 });
+  expect(plan({ idleTimeout: 4000 }, [], [idle])).toMatchObject({ drain: [idle.id] });
 });
 
 test("above workersMax, idle workers end first, then starting workers, then busy workers", () => {
   const [busy, idle, starting] = [worker("busy"), worker("idle"), worker("starting")];
-  expect(plan({ workersMax: 2 }, [], [busy, idle, starting])).toMatchObject({ retire: [idle.id] });
+  expect(plan({ workersMax: 2 }, [], [busy, idle, starting])).toMatchObject({ drain: [idle.id] });
   expect(plan({ workersMax: 0 }, [], [busy, idle, starting])).toMatchObject({
-    retire: [idle.id, starting.id, busy.id],
+    drain: [idle.id, starting.id, busy.id],
   });
 });
 
 test("of workers in the same phase, outdated workers end first, then those that were idle longest", () => {
   for (const phase of ["idle", "starting", "busy"] as const) {
     const older = worker(phase, 3000);
-    const stale = { ...worker(phase, 1000), stale: true };
+    const outdated = { ...worker(phase, 1000), outdated: true };
     const newer = worker(phase, 2000);
-    const order = [stale.id, older.id, newer.id];
+    const order = [outdated.id, older.id, newer.id];
     for (const count of [1, 2, 3])
-      expect(plan({ workersMax: 3 - count }, [], [newer, older, stale]).retire).toEqual(order.slice(0, count));
+      expect(plan({ workersMax: 3 - count }, [], [newer, older, outdated]).drain).toEqual(order.slice(0, count));
   }
 });
 
@@ -116,14 +116,14 @@ test("any plan respects the bounds, and ends no busy worker that may stay", () =
       (range, type, value, jobs, list, leaving) => {
         const all = list.map(({ phase, forMs }) => worker(phase, forMs));
         const queue = waitingFor(...jobs).sort((a, b) => a.queuedAt - b.queuedAt);
-        const { start, retire } = plan({ ...range, scalerType: type, scalerValue: value }, queue, all, leaving);
-        const after = all.length - retire.length + start;
+        const { start, drain } = plan({ ...range, scalerType: type, scalerValue: value }, queue, all, leaving);
+        const after = all.length - drain.length + start;
         expect(after).toBeGreaterThanOrEqual(Math.min(range.workersMin, range.workersMax - leaving));
         expect(after).toBeLessThanOrEqual(range.workersMax);
         if (start > 0) expect(after + leaving).toBeLessThanOrEqual(range.workersMax);
-        expect(start === 0 || retire.length === 0).toBe(true);
+        expect(start === 0 || drain.length === 0).toBe(true);
         const forced = Math.max(0, all.length - range.workersMax);
-        const busyGone = retire.filter((id) => id.startsWith("busy")).length;
+        const busyGone = drain.filter((id) => id.startsWith("busy")).length;
         expect(busyGone).toBeLessThanOrEqual(forced);
       },
     ),

@@ -1,0 +1,197 @@
+import { describe, expect, test } from "vitest";
+import { defaultTimings as timings } from "../../../../service/jobs/timings";
+import type { Worker } from "../../../../service/workers/worker";
+import { phaseOf } from "../../../../service/workers/worker-record";
+import { externalWorker, start } from "./support/external-worker";
+
+const later = start + 5000;
+
+/** A verb after others, the phase that results, and whether the verb emits `changed`. */
+const verbs: [name: string, before: (worker: Worker) => void, verb: (worker: Worker) => void, string, boolean][] = [
+  ["the first poll", () => undefined, (worker) => worker.polled(), "idle", true],
+  ["another poll", (worker) => worker.polled(), (worker) => worker.polled(), "idle", false],
+  ["an open poll", (worker) => worker.polled(), (worker) => worker.pollOpened(), "idle", false],
+  ["the end of a poll", (worker) => worker.pollOpened(), (worker) => worker.pollClosed(), "initializing", true],
+  ["the first passed health check", () => undefined, (worker) => worker.passedHealthCheck(), "idle", true],
+  [
+    "another passed health check",
+    (worker) => worker.passedHealthCheck(),
+    (worker) => worker.passedHealthCheck(),
+    "idle",
+    false,
+  ],
+  [
+    "a failed health check at the start",
+    () => undefined,
+    (worker) => worker.failedHealthCheck("GET /ping returned 500"),
+    "initializing",
+    false,
+  ],
+  [
+    "a failed health check of a healthy worker",
+    (worker) => worker.passedHealthCheck(),
+    (worker) => worker.failedHealthCheck("GET /ping returned 500"),
+    "unhealthy",
+    true,
+  ],
+  [
+    "another failed health check",
+    (worker) => {
+      worker.passedHealthCheck();
+      worker.failedHealthCheck("GET /ping returned 500");
+    },
+    (worker) => worker.failedHealthCheck("GET /ping returned 503"),
+    "unhealthy",
+    false,
+  ],
+  [
+    "a recovery",
+    (worker) => {
+      worker.passedHealthCheck();
+      worker.failedHealthCheck("GET /ping returned 500");
+    },
+    (worker) => worker.passedHealthCheck(),
+    "idle",
+    true,
+  ],
+  ["the first heartbeat", () => undefined, (worker) => worker.heartbeat([], undefined), "initializing", true],
+  [
+    "another heartbeat",
+    (worker) => worker.heartbeat([], undefined),
+    (worker) => worker.heartbeat([], undefined),
+    "initializing",
+    false,
+  ],
+  [
+    "a report that the worker is unhealthy",
+    (worker) => worker.polled(),
+    (worker) => worker.heartbeat([], "out of memory"),
+    "unhealthy",
+    true,
+  ],
+  ["a job", (worker) => worker.polled(), (worker) => worker.assigned("j", false), "running", false],
+  [
+    "the end of a job",
+    (worker) => {
+      worker.polled();
+      worker.assigned("j", false);
+    },
+    (worker) => worker.released("j"),
+    "idle",
+    true,
+  ],
+  [
+    "a job to stop",
+    (worker) => {
+      worker.polled();
+      worker.assigned("j", false);
+    },
+    (worker) => worker.stopRequested("j", false),
+    "running",
+    true,
+  ],
+  [
+    "a heartbeat without a job to stop",
+    (worker) => {
+      worker.polled();
+      worker.stopRequested("j", true);
+      worker.heartbeat(["j"], undefined);
+    },
+    (worker) => worker.heartbeat(["other"], undefined),
+    "idle",
+    false,
+  ],
+  ["a lease", (worker) => worker.passedHealthCheck(), (worker) => worker.leased(), "running", true],
+  [
+    "the end of a lease",
+    (worker) => {
+      worker.passedHealthCheck();
+      worker.leased();
+    },
+    (worker) => worker.unleased(),
+    "idle",
+    true,
+  ],
+  ["an outdated endpoint", (worker) => worker.polled(), (worker) => worker.becameOutdated(), "idle", false],
+  ["the end of job assignments", (worker) => worker.polled(), (worker) => worker.drain("is outdated"), "idle", false],
+];
+
+describe("the state of a worker", () => {
+  test.each(verbs)("%s", (_name, before, verb, phase, emits) => {
+    const { worker, changes } = externalWorker();
+    before(worker);
+    const previousChanges = changes();
+    verb(worker);
+    expect(phaseOf(worker, later, timings)).toBe(phase);
+    expect(changes() - previousChanges).toBe(emits ? 1 : 0);
+  });
+
+  test("is idle since the end of its last job or request", () => {
+    const { worker, setTime } = externalWorker();
+    worker.polled();
+    for (const jobId of ["a", "b"]) worker.assigned(jobId, false);
+    setTime(later);
+    worker.released("a");
+    expect(worker.idleSince).toBe(start);
+    setTime(later + 1);
+    worker.released("b");
+    expect(worker.idleSince).toBe(later + 1);
+  });
+
+  test("a request to stop a job is sent once", () => {
+    const { worker } = externalWorker();
+    worker.stopRequested("piped", true);
+    worker.stopRequested("polled", false);
+    expect(worker.sendStops()).toEqual(["polled"]);
+    expect(worker.sendStops()).toEqual([]);
+    expect([...worker.stopping.keys()]).toEqual(["piped", "polled"]);
+  });
+
+  test("a worker from before the service's start must return, and keeps its jobs when it does", () => {
+    const { worker, setTime, changes } = externalWorker();
+    worker.reassigned("j", false, 10_000);
+    expect(worker.returnDeadline).toBe(start + 10_000);
+    setTime(later);
+    expect(worker.seen()).toBe(true);
+    expect(worker.seen()).toBe(false);
+    expect(worker).toMatchObject({ returnDeadline: undefined, lastSeenAt: later, lastReadyAt: later });
+    expect([...worker.jobs.keys()]).toEqual(["j"]);
+    expect(changes()).toBe(1);
+  });
+
+  test("the first reason of its end remains", () => {
+    const { worker } = externalWorker();
+    worker.drain();
+    expect(worker.endReason).toBeUndefined();
+    worker.drain("is outdated");
+    worker.kill("was silent", "worker");
+    expect(worker).toMatchObject({ endReason: "is outdated", loss: "worker", draining: true, stopped: true });
+  });
+
+  test("a success is an event of its own", () => {
+    const { registry, worker, changes } = externalWorker();
+    const succeeded: unknown[] = [];
+    registry.events.on("succeeded", ({ id, hasSucceeded }) => succeeded.push([id, hasSucceeded]));
+    worker.succeeded();
+    expect(succeeded).toEqual([["w", true]]);
+    expect(changes()).toBe(0);
+  });
+
+  test("cannot be changed without a verb, as the compiler checks", () => {
+    const change = (worker: Worker): void => {
+      // @ts-expect-error a readonly property
+      worker.outdated = true;
+      // @ts-expect-error a readonly property
+      worker.openPolls++;
+      // @ts-expect-error a readonly map
+      worker.jobs.delete("j");
+      // @ts-expect-error a readonly map
+      worker.stopping.clear();
+      for (const job of worker.jobs.values()) {
+        // @ts-expect-error a readonly property
+        job.recovered = true;
+      }
+    };
+    expect(change).toBeTypeOf("function");
+  });
+});
