@@ -58,6 +58,8 @@ describe.skipIf(yaml.missing !== undefined)(
       const { id } = Object(ids);
       await service.rest("POST", "/endpoints", { name: "chat-prod", templateId: id, workersMax: 1 });
       await service.rest("POST", "/networkvolumes", { name: "models-prod", size: 10, dataCenterId: "EU-RO-1" });
+      const credentials = { name: "acme-registry", username: "acme-bot", password: "sesame-61b0" };
+      await service.rest("POST", "/containerregistryauth", credentials);
       await service.graphql('mutation { secretCreate(input: { name: "hub-token", value: "sesame-61b0" }) { id } }');
     };
 

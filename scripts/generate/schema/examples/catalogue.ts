@@ -100,7 +100,7 @@ export const catalogue: Readonly<Record<string, readonly [Example, ...Example[]]
   ],
   JobInvoke: [
     {
-      title: "A smoke test of an endpoint",
+      title: "A smoke test of an endpoint, with REST v2",
       steps: [
         endpointWithImage,
         {
