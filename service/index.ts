@@ -1,5 +1,6 @@
 import { steadyClock } from "serverless-compute-api/clock";
 import { createAuth } from "./api/auth";
+import { endpointsOverview } from "./api/endpoint-overview";
 import { createEndpointRoutes } from "./api/endpoint-routes";
 import { createMetricsReader } from "./api/metrics";
 import { roots } from "./api/responses";
@@ -134,10 +135,7 @@ async function startService(
     problem,
     local: {
       faults: jobPath.faults,
-      status: async () => ({
-        endpoints: (await import("./console/overview.js")).endpointsOverview(resources, view),
-        problem: problem(),
-      }),
+      status: () => ({ endpoints: endpointsOverview(resources, view), problem: problem() }),
     },
     metrics: createMetricsReader({
       events: view.events,

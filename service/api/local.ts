@@ -11,7 +11,7 @@ export const localPaths = {
 /** Operations of the local paths. */
 export interface LocalOperations {
   /** Returns the endpoints with their queues and workers, and the reason why the store cannot be written. */
-  status(): Promise<{ endpoints: object[]; problem: string | undefined }>;
+  status(): { endpoints: object[]; problem: string | undefined };
   faults: Pick<Faults, "read" | "replace">;
 }
 
@@ -23,7 +23,7 @@ export function registerLocalRoutes(
 ): void {
   type EndpointRoute = { Params: { endpointId: string } };
   app.addHook("onRequest", async (request) => auth.checkRest(request));
-  app.get(localPaths.status, status);
+  app.get(localPaths.status, async () => status());
   const path = localPaths.faults(":endpointId");
   app.get<EndpointRoute>(path, async ({ params }) => faults.read(params.endpointId));
   app.put<EndpointRoute>(path, async ({ params, body }) => faults.replace(params.endpointId, body));

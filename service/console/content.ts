@@ -1,4 +1,5 @@
 import { type Clock, steadyClock } from "serverless-compute-api/clock";
+import { endpointsOverview } from "../api/endpoint-overview";
 import { messageOf } from "../errors";
 import type { Faults } from "../faults/faults";
 import { retryRejection } from "../jobs/job";
@@ -7,7 +8,7 @@ import type { Jobs } from "../jobs/jobs";
 import type { Resources } from "../resources";
 import { createLogTail, type LogTail } from "../workers/log-tail";
 import type { JobMetrics } from "./metrics";
-import { type ConsoleView, endpointsOverview, jobRow, resourcesOverview } from "./overview";
+import { type ConsoleView, jobRow, resourcesOverview } from "./overview";
 import { readPageFile } from "./page-files";
 
 /** Poll intervals of an endpoint's log and of all other content, ms. */

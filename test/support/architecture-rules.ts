@@ -101,6 +101,13 @@ export const rules: Rule[] = [
     ),
   },
   {
+    description: "only the console imports its parts, because a service may run without it",
+    violations: badImports(
+      (source) => isIn(source, "service") && !isIn(source, "service/console"),
+      (target) => isUnder("service/console")(target) && !/^service\/console(\/index)?(\.[jt]s)?$/.test(target),
+    ),
+  },
+  {
     description: "provider imports nothing of service",
     violations: badImports(
       (source) => isIn(source, "provider"),
