@@ -5,6 +5,7 @@ import { memberTexts } from "serverless-compute-api/json-text";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { ServiceError } from "../errors";
+import { eventStreamType, eventText } from "../server-sent-events";
 import { openaiErrorBody } from "./responses";
 
 /** Time without reads after which a client counts as disconnected, ms. */
@@ -14,7 +15,7 @@ const readTimeout = limits.runsyncWait.max;
 export function createEventWriter(raw: ServerResponse, clock: Clock, disconnect: AbortSignal) {
   let partialText = "";
   const events = createEventText();
-  raw.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-cache" });
+  raw.writeHead(200, { "content-type": eventStreamType, "cache-control": "no-cache" });
 
   async function write(text: string): Promise<void> {
     if (text === "" || disconnect.aborted || raw.write(text)) return;
@@ -127,8 +128,7 @@ export function createEventText() {
     const end = unfinished.missingEnd();
     hasValues = true;
     unfinished.clear();
-    // A line break between JSON tokens would end the event's data line.
-    return `${end}data: ${json.replace(/[\r\n]+/g, " ")}\n\n`;
+    return `${end}${eventText({ data: json })}`;
   }
   function decide(): string {
     const texts = undecided;
@@ -154,7 +154,7 @@ export function createEventText() {
     /** The end of the stream. */
     end(): string {
       const rest = `${decide()}${unfinished.missingEnd()}`;
-      return hasValues || !isEventStream ? `${rest}data: [DONE]\n\n` : rest;
+      return hasValues || !isEventStream ? `${rest}${eventText({ data: "[DONE]" })}` : rest;
     },
   };
 }

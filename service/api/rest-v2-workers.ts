@@ -4,6 +4,7 @@ import { z } from "zod";
 import { notFound } from "../errors";
 import type { Resources } from "../resources";
 import { account } from "../resources/account";
+import { eventStreamType } from "../server-sent-events";
 import { parseV2 } from "../validation";
 import type { WorkerState } from "../workers/worker-record";
 import { isoTime } from "./responses";
@@ -132,6 +133,6 @@ export function registerWorkerRoutes(
       isRunning: () => view.workers(id).some((worker) => worker.id === workerId),
     });
     if (!events) throw notFound("worker", workerId);
-    return reply.type("text/event-stream").headers(streamHeaders).send(events);
+    return reply.type(eventStreamType).headers(streamHeaders).send(events);
   });
 }

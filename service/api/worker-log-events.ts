@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
+import { commentText, eventText } from "../server-sent-events";
 import { createLogTail } from "../workers/log-tail";
 
 /** A line of a worker's output as returned by REST v2. */
@@ -36,7 +37,7 @@ function createLineReader(workerId: string): (lines: string[]) => LogLine[] {
     });
 }
 
-const eventOf = (line: LogLine): string => `id: ${line.ts}\ndata: ${JSON.stringify(line)}\n\n`;
+const eventOf = (line: LogLine): string => eventText({ id: line.ts, data: JSON.stringify(line) });
 
 /**
  * Server-sent events of a worker's log: its last lines, or all lines after a time, then new lines until the worker ends. Undefined if the
@@ -79,7 +80,7 @@ export async function openWorkerLogEvents({
 
   async function* events(): AsyncGenerator<string> {
     // The head of the response is sent with the first part.
-    yield ":\n\n";
+    yield commentText;
     yield* firstLines.map(eventOf);
     for (let isLast = false; !isLast; ) {
       // Lines written before the worker's end are read once more after it.

@@ -6,6 +6,7 @@ import { retryRejection } from "../jobs/job";
 import { type JobFilter, maxSeq } from "../jobs/job-view";
 import type { Jobs } from "../jobs/jobs";
 import type { Resources } from "../resources";
+import { commentText, eventText } from "../server-sent-events";
 import { createLogTail, type LogTail } from "../workers/log-tail";
 import type { JobMetrics } from "./metrics";
 import { type ConsoleView, jobRow, resourcesOverview } from "./overview";
@@ -66,7 +67,7 @@ export function createConsoleContent({
       const data = JSON.stringify(value);
       if (sent.get(name) === data) return [];
       sent.set(name, data);
-      return [`event: ${name}\ndata: ${data}\n\n`];
+      return [eventText({ event: name, data })];
     }
     async function readView(): Promise<string[]> {
       const commonEvents = [
@@ -89,8 +90,8 @@ export function createConsoleContent({
 
     try {
       // Reconnect delay of a page that lost its connection.
-      yield "retry: 1000\n\n";
-      if (tail) yield `event: log\ndata: ${JSON.stringify(await tail.readLast(maxPastLines))}\n\n`;
+      yield eventText({ retry: 1000 });
+      if (tail) yield logEvent(await tail.readLast(maxPastLines));
       for (let quiet = 0, nextView = monotonicClock.now(); !signal.aborted; quiet++) {
         const parts = await readNewLines(tail);
         const startedAt = monotonicClock.now();
@@ -100,7 +101,7 @@ export function createConsoleContent({
         }
         if (parts.length > 0 || quiet >= maxQuietPolls) {
           quiet = 0;
-          yield parts.join("") || ":\n\n";
+          yield parts.join("") || commentText;
         }
         await clock.sleep(logPollInterval, signal).catch(() => undefined);
       }
@@ -129,9 +130,11 @@ export function createConsoleContent({
   };
 }
 
+const logEvent = (lines: string[]): string => eventText({ event: "log", data: JSON.stringify(lines) });
+
 async function readNewLines(tail: LogTail | undefined): Promise<string[]> {
   const lines = (await tail?.readNew()) ?? [];
-  return lines.length > 0 ? [`event: log\ndata: ${JSON.stringify(lines.slice(-maxPastLines))}\n\n`] : [];
+  return lines.length > 0 ? [logEvent(lines.slice(-maxPastLines))] : [];
 }
 
 /** A job that was not retried. */

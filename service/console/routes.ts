@@ -6,6 +6,7 @@ import { disconnectSignal, onResponseEnd } from "../client-disconnect";
 import { notFound } from "../errors";
 import type { Faults } from "../faults/faults";
 import { type JobFilter, maxSeq } from "../jobs/job-view";
+import { eventStreamType } from "../server-sent-events";
 import { parseInput } from "../validation";
 import type { ConsoleContent } from "./content";
 import { createConsoleGuard, securityHeaders } from "./guard";
@@ -99,7 +100,7 @@ export function registerConsoleRoutes(
       const endCount = streams.add(guard.sessionOf(request));
       onResponseEnd(reply, async () => endCount());
       const events = (await content()).events(endpoint, filterOf(filter), disconnectSignal(reply));
-      return reply.type("text/event-stream").send(Readable.from(events));
+      return reply.type(eventStreamType).send(Readable.from(events));
     });
     scope.get<EndpointRoute>("/console/api/endpoints/:endpointId/jobs", async ({ params, query }) => {
       const { before, ...filter } = parseInput(pageQuery, query);
