@@ -92,7 +92,7 @@ export interface CallOptions {
 }
 
 /**
- * Interface of lifecycles to the management APIs, independent of paths, documents and field names; implemented by each dialect. Calls
+ * Interface of the resource types to the management APIs, independent of paths, documents and field names; implemented by each dialect. Calls
  * reject with an ApiError. Reads of a single missing object return undefined; changes and deletes of a missing object reject with
  * category `missing`. Creates are retried only if the service cannot have applied them; after an `ambiguous` error, it may have.
  * `settings` in the options of an update contains the complete settings after the changes, because a dialect may combine several.

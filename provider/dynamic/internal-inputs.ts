@@ -18,7 +18,7 @@ const internalShape = z.looseObject({
   __replaceOnChanges: z.array(z.string()).catch([]).default([]),
 });
 
-/** Verbs with a custom timeout. */
+/** Operations with a custom timeout. */
 export type TimedOperation = "create" | "update" | "delete";
 
 /** Parsed internal inputs of a resource. State of an earlier version may lack some. */

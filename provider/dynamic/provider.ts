@@ -18,7 +18,7 @@ const wireOf = ({ properties, secretPaths }: PropertyMap, { wire }: InternalInpu
 });
 
 /**
- * Adapts a operations to the dynamic SDK: removes and restores internal inputs, and converts failures for Pulumi's output.
+ * Adapts the operations of a kind to the dynamic SDK: removes and restores internal inputs, and converts failures for Pulumi's output.
  */
 export function createProvider(
   operations: ResourceOperations,

@@ -30,7 +30,7 @@ export interface Change {
 export interface Context {
   clients: Clients;
   clock: Clock;
-  /** Aborts on cancellation. Verbs then reject with its reason and leave a state from which the next deployment continues. */
+  /** Aborts on cancellation. Operations then reject with its reason and leave a state from which the next deployment continues. */
   signal: AbortSignal;
   /** Shows progress on the resource's line; the last text wins. */
   progress(text: string): void;

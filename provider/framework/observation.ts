@@ -64,16 +64,15 @@ export function readResultOf(
   { inputs: shape, outputs }: Pick<ResourceSchemas, "inputs" | "outputs">,
 ): ReadResult {
   const { inputs, determined } = mergeRead(shape, olds, new Map(Object.entries(reportedInputs)));
-  const oldEntries = [duplicatesKey, ...Object.keys(outputs.shape)].map((key) => [key, olds[key]]);
   return {
     id,
     inputs,
     outputs: withOmitted(
-      withDerivedOutputs(
-        outputs,
-        id,
-        toProperties({ ...Object.fromEntries(oldEntries), ...inputs, ...reportedOutputs }),
-      ),
+      withDerivedOutputs(outputs, id, {
+        ...pick(olds, [duplicatesKey, ...Object.keys(outputs.shape)]),
+        ...inputs,
+        ...toProperties(reportedOutputs),
+      }),
       determined,
     ),
   };

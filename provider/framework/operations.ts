@@ -38,7 +38,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
 
   const stateOf = (id: string, properties: Properties): Properties => withDerivedOutputs(outputs, id, properties);
   /** Runs an operation within its timeout. */
-  const runOperation = <Result>(
+  const runBounded = <Result>(
     target: Omit<ErrorContext, "names">,
     inputs: Properties,
     context: Context,
@@ -78,7 +78,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
     warnings: (change) => [...warningsOf(shape, change.changes), ...(plan(change).warnings ?? [])],
     previewOutputs: (olds, news, context) => previewOutputs(definition, olds, news, context),
     create: (properties, context) =>
-      runOperation({ label: labelOf(properties), operation: "create" }, properties, context, (bounded) =>
+      runBounded({ label: labelOf(properties), operation: "create" }, properties, context, (bounded) =>
         runChange(bounded, async () => {
           const inputs = checkedInputs.parse(properties);
           const created = await definition.create(inputs, bounded, properties);
@@ -89,14 +89,14 @@ export function defineResource<Inputs extends object, Outputs extends object>(
         }),
       ),
     read: (id, olds, context) =>
-      runOperation({ label: labelOf(olds, id), operation: "read" }, olds, context, async (bounded) => {
+      runBounded({ label: labelOf(olds, id), operation: "read" }, olds, context, async (bounded) => {
         bounded.ownedIds.set(id, "state");
         const actual = await definition.read(id, olds, bounded);
         if (!actual) return undefined;
         return readResultOf(id, olds, actual, definition);
       }),
     update: (id, olds, news, context) =>
-      runOperation(
+      runBounded(
         { label: labelOf(news, id), operation: "update" },
         news,
         context,
@@ -115,7 +115,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
         olds,
       ),
     delete: (id, olds, context) =>
-      runOperation({ label: labelOf(olds, id), operation: "delete" }, olds, context, (bounded) =>
+      runBounded({ label: labelOf(olds, id), operation: "delete" }, olds, context, (bounded) =>
         runChange(bounded, async () => {
           // In a forced replacement the provider has no facts about the old object, so its create may have adopted that object.
           if (bounded.ownedIds.get(id) === "adopted")

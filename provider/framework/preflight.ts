@@ -5,7 +5,7 @@ import type { ProviderProcess } from "./process";
 import { isSecretAt } from "./properties/secret-paths";
 
 /**
- * Findings of a operations about the checked inputs of a resource; none if the preflight is off. Without a connection the first
+ * Findings of a kind's operations about the checked inputs of a resource; none if the preflight is off. Without a connection the first
  * resource gets a warning. Findings about secret properties are omitted, because they contain values.
  */
 export async function findingsOf(

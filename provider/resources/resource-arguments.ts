@@ -74,7 +74,7 @@ export function resourceArguments(
     __timeouts: opts.customTimeouts,
     __replaceOnChanges: opts.replaceOnChanges,
     __existing: opts.id === undefined ? undefined : true,
-    // A rejected value fails the resourceArguments itself, with its own error.
+    // A rejected value fails the resource itself, with its own error.
     __secrets: secrets.catch(() => undefined),
   };
   const { transforms = [] } = opts;
