@@ -132,6 +132,27 @@ const maxPageLength = 1000;
 /** A page of /requests. Only the local service is known to have this form. */
 const jobsPage = z.object({ requests: z.array(jobRecord), cursor: z.string().nullish() });
 
+/** Yields the pages of an endpoint's jobs, newest first; undefined if the service does not list jobs. */
+async function* jobPages(
+  service: JobService,
+  endpointId: string,
+  pageLength: number,
+): AsyncGenerator<JobRecord[] | undefined> {
+  for (let cursor: string | undefined = ""; cursor !== undefined; ) {
+    const position: string = cursor === "" ? "" : `&cursor=${cursor}`;
+    const { status, text } = await service.send("GET", endpointId, `requests?limit=${pageLength}${position}`);
+    const page = status === 200 ? jobsPage.safeParse(parseJson(text)) : undefined;
+    yield page?.data?.requests;
+    cursor = page?.data?.cursor ?? undefined;
+  }
+}
+
+/** The time in a UUID of version 7, as in the ids of the local service; empty for any other id. */
+function submissionTime(id: string): string {
+  const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(id) ?? [];
+  return high === undefined ? "" : new Date(Number.parseInt(`${high}${low}`, 16)).toISOString();
+}
+
 /** Prints an endpoint's jobs, newest first, as a table; or their counts, if the service does not list jobs. */
 export async function listJobs(
   service: JobService,
@@ -142,13 +163,10 @@ export async function listJobs(
   const { id } = findEndpoint(endpoint, await service.endpoints());
   const pageLength = state === undefined ? Math.min(limit, maxPageLength) : maxPageLength;
   const matchingJobs: JobRecord[] = [];
-  for (let cursor: string | undefined = ""; cursor !== undefined && matchingJobs.length < limit; ) {
-    const position: string = cursor === "" ? "" : `&cursor=${cursor}`;
-    const { status, text } = await service.send("GET", id, `requests?limit=${pageLength}${position}`);
-    const page = status === 200 ? jobsPage.safeParse(parseJson(text)) : undefined;
-    if (!page?.success) return printCounts(service, id, output);
-    matchingJobs.push(...page.data.requests.filter((job) => state === undefined || job.status === state));
-    cursor = page.data.cursor ?? undefined;
+  for await (const page of jobPages(service, id, pageLength)) {
+    if (page === undefined) return printCounts(service, id, output);
+    matchingJobs.push(...page.filter((job) => state === undefined || job.status === state));
+    if (matchingJobs.length >= limit) break;
   }
   if (matchingJobs.length === 0)
     return output.err(state === undefined ? "The endpoint has no jobs." : `The endpoint has no job in state ${state}.`);
@@ -158,11 +176,12 @@ export async function listJobs(
     .map(({ id, status, delayTime, executionTime, error }) => [
       id,
       status,
+      submissionTime(id),
       milliseconds(delayTime),
       milliseconds(executionTime),
       typeof error === "string" ? error.split("\n", 1).join("") : "",
     ]);
-  output.out(tableText(["JOB", "STATE", "IN QUEUE", "EXECUTION", "ERROR"], rows));
+  output.out(tableText(["JOB", "STATE", "SUBMITTED", "IN QUEUE", "EXECUTION", "ERROR"], rows));
 }
 
 /** Prints the numbers of an endpoint's jobs. */
@@ -173,15 +192,19 @@ async function printCounts(service: JobService, endpointId: string, output: Comm
   output.out(tableText(["IN QUEUE", "IN PROGRESS", "COMPLETED", "FAILED", "RETRIED"], [counts]));
 }
 
-/** Prints the record of a job, or the response to its cancellation or retry. Searches the job in all endpoints. */
+/**
+ * Prints the record of a job, or the response to its cancellation or retry. Searches the job in all endpoints. A part of an id is
+ * sufficient if only one listed job has it.
+ */
 export async function callJob(
   service: JobService,
   operation: "status" | "cancel" | "retry",
   id: string,
   output: CommandOutput,
 ): Promise<void> {
+  const endpoints = await service.endpoints();
   const segment = pathSegment(id, "job", { method: "GET", url: "" });
-  for (const endpoint of await service.endpoints()) {
+  for (const endpoint of endpoints) {
     const record = await service.send("GET", endpoint.id, `status/${segment}`);
     // A load balancer has no jobs and rejects the request.
     if (record.status !== 200) continue;
@@ -189,5 +212,23 @@ export async function callJob(
       operation === "status" ? record : await service.send("POST", endpoint.id, `${operation}/${segment}`);
     return output.out(bodyOf(response));
   }
-  throw new Error(`no endpoint has a job with the id "${id}"; the service removes a job some time after its end`);
+  const job = await findJobByPart(service, endpoints, id);
+  const path = operation === "status" ? `status/${job.id}` : `${operation}/${job.id}`;
+  output.out(bodyOf(await service.send(operation === "status" ? "GET" : "POST", job.endpointId, path)));
+}
+
+/** Finds the only listed job whose id contains a text; throws an Error if there is none, or if there are several. */
+async function findJobByPart(service: JobService, endpoints: readonly NamedEndpoint[], part: string) {
+  const jobs: { id: string; endpointId: string }[] = [];
+  for (const endpoint of endpoints)
+    for await (const page of jobPages(service, endpoint.id, maxPageLength))
+      jobs.push(...(page ?? []).flatMap(({ id }) => (id.includes(part) ? [{ id, endpointId: endpoint.id }] : [])));
+  const [job, ...others] = jobs;
+  if (job === undefined)
+    throw new Error(`no endpoint has a job with the id "${part}"; the service removes a job some time after its end`);
+  if (others.length === 0) return job;
+  const examples = jobs.slice(0, 3).map(({ id }) => id);
+  throw new Error(
+    `${jobs.length} jobs have "${part}" in their ids, such as ${examples.join(", ")}; specify more of the id`,
+  );
 }

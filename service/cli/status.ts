@@ -96,9 +96,10 @@ function statusText(serviceUrl: string, problem: string | undefined, endpoints: 
   );
   const hasPods = workerRows.some((row) => row.length > 4);
   const workerColumns = ["WORKER", "ENDPOINT", "STATUS", "UP FOR", ...(hasPods ? ["POD", "PHASE", "NODE"] : [])];
-  const problems = endpoints.flatMap(({ name, problem }) =>
-    problem === undefined ? [] : [[name, problem.split("\n", 1).join("")]],
-  );
+  const problems = endpoints.flatMap((endpoint) => {
+    const problem = endpoint.problem?.split("\n", 1).join("").replace(/:$/, "") ?? queueText(endpoint);
+    return problem === undefined ? [] : [[endpoint.name, problem]];
+  });
   const jobColumns = ["IN QUEUE", "IN PROGRESS", "COMPLETED", "FAILED", "RETRIED"];
   const parts = [
     `The service runs on ${serviceUrl}.`,
@@ -110,6 +111,14 @@ function statusText(serviceUrl: string, problem: string | undefined, endpoints: 
   ];
   if (problems.length > 0) parts.push(tableText(["ENDPOINT", "PROBLEM"], problems));
   return parts.join("\n\n");
+}
+
+/** The reason why jobs wait in the queue; undefined if workers are idle or may still start. */
+function queueText({ jobs, workers, workersMax }: EndpointStatus): string | undefined {
+  const busyCount = workers.filter(({ status }) => status === "running").length;
+  if (jobs.inQueue === 0 || busyCount < Math.max(1, workersMax)) return undefined;
+  const subject = busyCount === 1 ? "the only worker is" : `all ${busyCount} workers are`;
+  return `${subject} busy, and workersMax is ${workersMax}; ${jobs.inQueue} ${jobs.inQueue === 1 ? "job waits" : "jobs wait"}`;
 }
 
 /** A time span with its largest unit. */

@@ -75,6 +75,8 @@ describe("both command lines print the same", () => {
   test("the record of a job, its cancellation and its retry", async () => {
     const done = await submit("echo", '{"text":"done"}');
     expect((await both(["job", done])).out).toContain('"output":{"text":"done"}');
+    // The last part of an id is random.
+    expect((await both(["job", done.slice(-12)])).out).toContain('"output":{"text":"done"}');
     expect((await both(["cancel", done])).out).toContain('"status":"COMPLETED"');
     const failed = [await submit("fail"), await submit("fail")] as const;
     expect((await both(["retry", failed[0]], ["retry", failed[1]])).out).toMatch(/"status":"IN_QUEUE"/);
@@ -120,6 +122,12 @@ describe("both command lines report in one line", () => {
     ],
     ["an unknown job to cancel", ["cancel", "nosuch"], 1, /no endpoint has a job with the id "nosuch"/],
     ["an unknown job to retry", ["retry", "no/such"], 1, /no endpoint has a job with the id "no\/such"/],
+    [
+      "a part of several ids",
+      ["job", "-7"],
+      1,
+      /\d+ jobs have "-7" in their ids, such as \S+, \S+, \S+; specify more of the id$/,
+    ],
     ["an id that is a path", ["job", ".."], 1, /the job id is "\.\."; must be the id of an object$/],
     ["input that is not JSON", ["run", "echo", '{"a":'], 2, /It must be a JSON object\.$/],
     ["input that is a list", ["run", "echo", "[1]"], 2, /It must be a JSON object\.$/],

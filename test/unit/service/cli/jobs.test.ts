@@ -124,17 +124,30 @@ describe("run", () => {
 });
 
 describe("jobs, cancel and retry", () => {
-  test("jobs prints an endpoint's jobs, newest first, by state and up to a limit", async () => {
+  test("jobs prints an endpoint's jobs with their submission times, newest first, by state and up to a limit", async () => {
     const ids: string[] = [];
+    const isoTime = /^20\d\d-\d\d-\d\dT[\d:.]+Z$/;
     for (const text of ["a", "b", "c"]) {
       const { out } = await line("run", "echo", JSON.stringify({ text }), "--sync");
       ids.push(JSON.parse(out).id);
     }
     const { out } = await line("jobs", "echo", "--limit", "2");
     expect(out.split("\n").map((row) => row.split(/ {2,}/))).toEqual([
-      ["JOB", "STATE", "IN QUEUE", "EXECUTION", "ERROR"],
-      [ids[2], "COMPLETED", expect.stringMatching(/^\d+ ms$/), expect.stringMatching(/^\d+ ms$/)],
-      [ids[1], "COMPLETED", expect.stringMatching(/^\d+ ms$/), expect.stringMatching(/^\d+ ms$/)],
+      ["JOB", "STATE", "SUBMITTED", "IN QUEUE", "EXECUTION", "ERROR"],
+      [
+        ids[2],
+        "COMPLETED",
+        expect.stringMatching(isoTime),
+        expect.stringMatching(/^\d+ ms$/),
+        expect.stringMatching(/^\d+ ms$/),
+      ],
+      [
+        ids[1],
+        "COMPLETED",
+        expect.stringMatching(isoTime),
+        expect.stringMatching(/^\d+ ms$/),
+        expect.stringMatching(/^\d+ ms$/),
+      ],
     ]);
     await line("run", "fail", '{"message":"no model"}', "--sync");
     expect((await line("jobs", "fail", "--state", "FAILED")).out).toMatch(/\n\S+ +FAILED .*no model/);
