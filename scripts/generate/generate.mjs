@@ -1,13 +1,15 @@
 /**
  * Writes all generated files: from the shapes of the resources the argument types, the package schema and the reference
- * page; the catalog page; the tables of the local service's options; the third-party notices; from publisher.json the addresses in each package.json and in messages.
- * Requires a build. `--check` only compares: it prints the outdated files and returns exit code 1.
+ * page; the catalog page; the tables of the local service's options; the third-party notices; from publisher.json the addresses in
+ * each package.json and in messages. It builds the packages before, because the texts come from them, and after, because they
+ * contain generated files. `--check` only compares and requires a build: it prints the outdated files and returns exit code 1.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { require as load } from "tsx/cjs/api";
+import { run } from "../child.mjs";
 import { root, runScript } from "../entry.mjs";
 import { readPublisher } from "../publisher.mjs";
 import { noticesText } from "../release/notices.mjs";
@@ -18,18 +20,28 @@ import { optionTables, withParts } from "./service-options.mjs";
 
 await runScript(async () => {
   const { check = false } = parseArgs({ options: { check: { type: "boolean" } } }).values;
+  // The sources may require generated files that do not exist yet: tsc reports these errors but still compiles.
+  if (!check) await compile();
   let staleCount = 0;
   for (const [path, text] of Object.entries(await generatedFiles())) {
     if (!check) {
       writeFileSync(join(root, path), text);
       console.log(`${path} is written.`);
     } else if (!existsSync(join(root, path)) || readFileSync(join(root, path), "utf8") !== text) {
-      console.error(`${path} is out of date. Run: npm run build && npm run generate`);
+      console.error(`${path} is out of date. Run: npm run generate`);
       staleCount += 1;
     }
   }
-  return staleCount === 0 ? 0 : 1;
+  if (check) return staleCount === 0 ? 0 : 1;
+  const { code, stdout } = await compile();
+  if (code !== 0) console.error(stdout);
+  return code ?? 1;
 });
+
+function compile() {
+  const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+  return run(process.execPath, [tsc, "-b"], { cwd: root });
+}
 
 /** Texts by path. */
 async function generatedFiles() {

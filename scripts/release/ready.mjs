@@ -21,9 +21,7 @@ export function releaseObstacles({ publisher, repository, tag, manifests, change
   const obstacles = [];
   const [version = ""] = Object.values(manifests).map((manifest) => manifest.version);
   if (publisher.repository === null || publisher.publisher === null) {
-    obstacles.push(
-      "publisher.json names no repository or no publisher: set both, then run npm run build && npm run generate",
-    );
+    obstacles.push("publisher.json names no repository or no publisher: set both, then run npm run generate");
   } else if (repository !== undefined && repository !== publisher.repository) {
     obstacles.push(
       `publisher.json names the repository ${publisher.repository}, but the release runs in ${repository}`,

@@ -7,7 +7,7 @@ import { publishedPackages } from "../generate/metadata.mjs";
 
 /**
  * Applies the version required by the changesets to the packages, the lockfile, the changelog, the examples and the
- * pages. Files generated from the version are written by `npm run generate`, after a build.
+ * pages. Files generated from the version are written by `npm run generate`.
  * @param {object} [options]
  * @param {string} [options.folder] The repository.
  * @param {string} [options.date] Release date, such as 2026-11-22.
