@@ -15,8 +15,13 @@ import { type CleanRoom, codeOf, createCleanRoom } from "./support/clean-room";
 import { compilers, forms, programAs, resolutions } from "./support/consumers";
 import { findNode } from "./support/node";
 
-/** The lowest Node version that the packages allow, and the next LTS version. */
-const pinned = ["20.19.0", "22.23.3"];
+const isFull = process.env["FULL"] === "1";
+
+/** The lowest Node version that the packages allow, and the next LTS versions. */
+const pinned = ["20.19.0", "22.23.3", ...(isFull ? ["24.21.0"] : [])];
+
+/** The newest release of Pulumi's SDK, which requires Node 22. */
+const newestPulumi = "3.276.0";
 const installations = await Promise.all(
   pinned.map(async (version) => ({ version, installations: await findNode(version) })),
 );
@@ -85,7 +90,9 @@ describe.each(runtimes.map(({ version, node }) => [version, node] as const))("un
       const { devDependencies } = manifestShape.parse(
         JSON.parse(await readFile(join(repository, "package.json"), "utf8")),
       );
-      const others = ["@pulumi/pulumi", "@types/node"].map((name) => `${name}@${devDependencies[name]}`);
+      const isNewest = isFull && !version.startsWith("20.");
+      const pulumi = isNewest ? newestPulumi : devDependencies["@pulumi/pulumi"];
+      const others = [`@pulumi/pulumi@${pulumi}`, `@types/node@${devDependencies["@types/node"]}`];
       others.push(...compilers.map(({ folder, version }) => `${folder}@npm:typescript@${version}`));
       await room.write("package.json", '{ "name": "clean", "private": true }\n');
       const flags = ["--engine-strict", "--prefer-offline", "--no-audit", "--no-fund"];
