@@ -23,13 +23,15 @@ export function observeObject<Inputs extends NamedInputs, Outputs extends object
   object: ApiObject,
   desired: Properties,
   context: Context,
-): ObservedObject<Inputs, Outputs> {
-  const observed = observe(object, desired, context);
-  for (const [key, schema] of Object.entries(shape.shape)) {
-    const { dialect = context.clients.dialect } = optionsOf(schema);
-    if (dialect !== context.clients.dialect) Reflect.deleteProperty(observed.inputs, key);
-  }
-  return observed;
+): { inputs: Record<string, unknown>; outputs: Partial<Outputs> } {
+  const { inputs, outputs } = observe(object, desired, context);
+  const { dialect } = context.clients;
+  const schemas: Readonly<Record<string, z.core.$ZodType>> = shape.shape;
+  const isAvailable = (key: string): boolean => {
+    const schema = schemas[key];
+    return schema === undefined || (optionsOf(schema).dialect ?? dialect) === dialect;
+  };
+  return { inputs: Object.fromEntries(Object.entries(inputs).filter(([key]) => isAvailable(key))), outputs };
 }
 
 /**
