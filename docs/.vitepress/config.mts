@@ -75,6 +75,8 @@ export default defineConfig({
         items: [
           page("Smoke tests", "/guides/smoke-tests"),
           page("Roll out safely", "/roll-out-safely"),
+          page("Run a Python worker", "/guides/python-worker"),
+          page("Call your endpoint", "/guides/call-your-endpoint"),
           page("Local development", "/guides/local-development"),
           page("Pull requests and GitOps", "/guides/pull-requests"),
           page("Costs", "/guides/costs"),

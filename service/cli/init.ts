@@ -16,7 +16,7 @@ const seedText = (
 # The service creates missing objects. It compares existing objects, and never changes or deletes them.
 # Each object is the body of its create request in REST v2. Its key is its name.
 
-# Image → handler file or command line. Paths of source files are relative to this file.
+# Image → handler file or command line. Paths of programs and source files are relative to this file.
 images:
   acme/echo:1: ${command}
 
@@ -50,6 +50,12 @@ endpoints:
     scaling: { type: QUEUE_DELAY, queueDelay: 4 }
 `;
 
+/** The command of the Python of a virtual environment in a folder; without one, of the Python on PATH. */
+function pythonIn(folder: string): string {
+  const environment = ["venv", ".venv"].find((name) => existsSync(join(folder, name, "bin/python")));
+  return environment === undefined ? "python3" : `./${environment}/bin/python`;
+}
+
 /** Writes a commented seed file next to a handler, and the handler if it does not exist. Never overwrites files. */
 export function init(handler: string, output: Output): void {
   const seed = join(dirname(handler), seedName);
@@ -58,7 +64,7 @@ export function init(handler: string, output: Output): void {
   if (isNew && extname(handler) !== ".mjs")
     throw new StartError(`${handler}: does not exist; specify an existing handler, or a new one that ends in .mjs`);
   const file = `./${basename(handler)}`;
-  write(seed, seedText(extname(handler) === ".py" ? `python3 -u ${file}` : file));
+  write(seed, seedText(extname(handler) === ".py" ? `${pythonIn(dirname(handler))} -u ${file}` : file));
   if (isNew) write(handler, handlerText);
   output.out(`Created ${isNew ? `${handler} and ` : ""}${seed}. Start the service:
 

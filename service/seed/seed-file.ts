@@ -113,7 +113,7 @@ function checkKeys(document: Document): void {
   });
 }
 
-/** Resolves the source files in a command relative to the seed file. */
+/** Resolves the program of a command, if it is a path, and source files relative to the seed file. */
 function resolveCommand(file: string, name: string, command: string): string {
   const invalidImage = (text: string) => new ServiceError("invalid", `images.${name}: ${text}`);
   let words: string[];
@@ -124,8 +124,9 @@ function resolveCommand(file: string, name: string, command: string): string {
     throw error;
   }
   if (words.length === 0) throw invalidImage("must be a handler file or a command line");
-  const absoluteWords = words.map((word) => (isSource(word) ? resolve(dirname(file), word) : word));
-  const missingFile = absoluteWords.find((word) => isSource(word) && !existsSync(word));
+  const isFile = (word: string, index: number): boolean => isSource(word) || (index === 0 && word.includes("/"));
+  const absoluteWords = words.map((word, index) => (isFile(word, index) ? resolve(dirname(file), word) : word));
+  const missingFile = absoluteWords.find((word, index) => isFile(word, index) && !existsSync(word));
   if (missingFile !== undefined) throw invalidImage(`the file ${missingFile} does not exist; specify an existing file`);
   return commandLineOf(absoluteWords);
 }

@@ -6,22 +6,30 @@ import { lastLines, run } from "../../scripts/child.mjs";
 import type { MoreHosts } from "../../scripts/cli/build.mjs";
 import { findHost } from "../../scripts/cli/hosts.mjs";
 import { generateSdk, type SdkLanguage } from "../../scripts/generate/sdks.mjs";
+import { hasPython } from "../plugin/support/guide-room";
 import { missingGo, repository } from "../plugin/support/sdk";
 import { followPage } from "../support/page-runner";
 import { type CleanRoom, createCleanRoom } from "./support/clean-room";
 
-/** The pages, with their requirements besides Node, npm and the CLI. */
-const pages: { page: string; sdk?: SdkLanguage; host?: MoreHosts; onlyFull?: boolean }[] = [
+/** Pages that begin in an empty folder, with their requirements besides Node, npm and the CLI. */
+const pages: { page: string; sdk?: SdkLanguage; host?: MoreHosts; needsVenv?: true; onlyFull?: true }[] = [
   { page: "docs/start/typescript.md" },
   { page: "docs/start/yaml.md", host: "yaml" },
   // They generate SDKs and download Pulumi's SDKs; without caches, the SDK for Go compiles for minutes.
   { page: "docs/start/python.md", host: "python", sdk: "python", onlyFull: true },
   { page: "docs/start/go.md", host: "go", sdk: "go", onlyFull: true },
+  // They install packages of PyPI.
+  { page: "docs/guides/python-worker.md", needsVenv: true, onlyFull: true },
+  { page: "docs/guides/call-your-endpoint.md", needsVenv: true, onlyFull: true },
 ];
 
 /** Omits a page, and prints the reason, if the machine lacks a tool that it requires. */
-async function prepare({ page, sdk, host, onlyFull }: (typeof pages)[number]) {
+async function prepare({ page, sdk, host, needsVenv, onlyFull }: (typeof pages)[number]) {
   if (onlyFull && !process.env["FULL"]) return [];
+  if (needsVenv && !(await hasPython())) {
+    console.warn(`${page} is not followed: there is no Python with venv`);
+    return [];
+  }
   const hostSearch = host ? await findHost(host, inject("cli")) : undefined;
   const missingTools =
     hostSearch && "reason" in hostSearch ? hostSearch.reason : sdk === "go" ? await missingGo() : undefined;
@@ -34,7 +42,7 @@ async function prepare({ page, sdk, host, onlyFull }: (typeof pages)[number]) {
 
 const testedPages = (await Promise.all(pages.map(prepare))).flat();
 
-describe("a reader who follows a page of Start in an empty folder", () => {
+describe("a reader who follows a page in an empty folder", () => {
   /** Writes the release assets that the page requires, as scripts/release/assets.mjs does. */
   const fillRelease = async (environment: CleanRoom, sdk: SdkLanguage | undefined): Promise<void> => {
     const release = join(environment.folder, "release");
@@ -52,10 +60,10 @@ describe("a reader who follows a page of Start in an empty folder", () => {
 
   const seconds: Record<string, number> = {};
   afterAll(() => {
-    console.info(`Seconds for each page of Start, from an empty folder: ${JSON.stringify(seconds)}`);
+    console.info(`Seconds for each page, from an empty folder: ${JSON.stringify(seconds)}`);
   });
 
-  it.each(testedPages)("ends up with a working endpoint: $page", { timeout: 900_000 }, async ({ page, sdk, hosts }) => {
+  it.each(testedPages)("ends up with a running endpoint: $page", { timeout: 900_000 }, async ({ page, sdk, hosts }) => {
     const environment = await createCleanRoom(process.execPath);
     onTestFinished(environment.remove);
     await fillRelease(environment, sdk);
@@ -69,6 +77,6 @@ describe("a reader who follows a page of Start in an empty folder", () => {
     );
     seconds[page] = Math.round((Date.now() - started) / 1000);
     expect(runs.length).toBeGreaterThan(1);
-    expect(existsSync(join(environment.folder, "handler.mjs"))).toBe(true);
+    expect(["handler.mjs", "handler.py"].some((name) => existsSync(join(environment.folder, name)))).toBe(true);
   });
 });

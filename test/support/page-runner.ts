@@ -37,6 +37,9 @@ export interface PageOptions {
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const startsService = /^npx --no serverless-compute-local start\b(?!.*&\s*$)/m;
+/** Commands that run until the reader stops them. */
+const keepsRunning = (text: string): boolean =>
+  startsService.test(text) || /^npx --no serverless-compute-local logs .*--follow$/m.test(text);
 const readsOnly = /--preview-only/;
 /** Commands that fail if a deployed program has changes. */
 const noChanges = [
@@ -74,7 +77,7 @@ export function missingLine(expected: string, output: string): string | undefine
 /**
  * Follows a page from top to bottom: a block with a file name is written to that file, a block in `sh` is run by bash, and a
  * block without a language that a test runs is the output of the previous one. A command that starts the local service in
- * the foreground keeps running until the end of the page, on its own port. Fails at the first failing command.
+ * the foreground keeps running until the end of the page, on its own port, and so does `logs --follow`. Fails at the first failing command.
  */
 export async function followPage(
   path: string,
@@ -122,7 +125,7 @@ export async function followPage(
         `export -p >${shell}/env; pwd >${shell}/cwd`,
       ].join("\n");
       const startTime = Date.now();
-      if (startsService.test(block.text)) {
+      if (keepsRunning(block.text)) {
         services.push(await startService(script, { folder, env: addresses }));
         return;
       }
@@ -162,7 +165,7 @@ interface Service {
   stop(): Promise<void>;
 }
 
-/** Starts a command that keeps running, and waits for its first output. */
+/** Starts a command that keeps running, and waits for its first output. Fails if there is none. */
 async function startService(script: string, { folder, env }: PageEnvironment): Promise<Service> {
   const child: ChildProcess = spawn("bash", ["-c", script], {
     cwd: folder,
@@ -180,6 +183,7 @@ async function startService(script: string, { folder, env }: PageEnvironment): P
       });
   });
   await Promise.race([firstOutput, exit]);
+  if (text === "") throw new Error(`the command ended without output: ${script}`);
   return {
     output: () => text,
     stop: async () => {

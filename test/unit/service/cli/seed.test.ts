@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { readSeedFile } from "../../../../service/seed/seed-file";
+import { splitCommandLine } from "../../../../service/workers/command-line";
 import { at } from "../../../support/raw-http";
 import { runLine, startService, useFolder } from "./command";
 
@@ -65,6 +67,29 @@ test("init overwrites nothing and names the next step", async () => {
     /handler\.py: does not exist; specify an existing handler, or a new one that ends in \.mjs$/,
   );
 });
+
+test.each([
+  ["venv", "./venv/bin/python"],
+  [".venv", "./.venv/bin/python"],
+  [undefined, "python3"],
+])(
+  "init of a Python handler next to the virtual environment %s runs %s, from any folder",
+  async (environment, python) => {
+    const project = await emptyFolder();
+    await writeFile(join(project, "handler.py"), "");
+    if (environment !== undefined) {
+      await mkdir(join(project, environment, "bin"), { recursive: true });
+      await symlink("/usr/bin/env", join(project, environment, "bin/python"));
+    }
+    await runLine("init", join(project, "handler.py"));
+    const seed = join(project, "endpoints.yaml");
+    expect(await readFile(seed, "utf8")).toContain(`  acme/echo:1: ${python} -u ./handler.py\n`);
+    // The tests run in the repository's folder, which has no such environment.
+    const { images } = readSeedFile(seed);
+    const program = environment === undefined ? python : join(project, environment, "bin/python");
+    expect(splitCommandLine(images?.["acme/echo:1"] ?? "")).toEqual([program, "-u", join(project, "handler.py")]);
+  },
+);
 
 test("start fails with the next step for an unusable key file", async () => {
   const project = await emptyFolder();

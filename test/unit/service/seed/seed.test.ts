@@ -177,6 +177,7 @@ describe("a seed file", () => {
       'secrets.token.valueFromEnv: the environment variable "SEED_TEST_ABSENT" is not set; set it',
     ],
     ["./echo.mjs", "./absent.mjs", "does not exist; specify an existing file"],
+    ["./echo.mjs", "./venv/bin/python -u worker", "venv/bin/python does not exist; specify an existing file"],
     ["templates:", "templates: [", "line "],
     ["templates:", "templates:\n  base: {}", "templates.base: occurs twice; delete or rename one"],
     ["MODE: fast", "MODE: fast, MODE: slow", "templates.base.env.MODE: occurs twice; delete or rename one"],
