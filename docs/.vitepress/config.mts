@@ -92,6 +92,7 @@ export default defineConfig({
           page("Integration tests", "/guides/integration-tests"),
           page("Run on your cluster", "/guides/run-on-your-cluster"),
           page("Outgrowing one machine", "/guides/outgrow-one-machine"),
+          page("Upgrade", "/guides/upgrade"),
           page("Migrate", "/guides/migrate"),
           page("Troubleshooting", "/guides/troubleshooting"),
           page("Security model", "/guides/security"),

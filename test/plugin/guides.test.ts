@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -98,6 +99,17 @@ const guides: Record<string, Guide> = {
     after: async (service, _room, secondPreview) => {
       expect((await service.listObjects()).endpoints).toHaveLength(2);
       expect(await secondPreview("pulumi preview --expect-no-changes")).toContain("5 unchanged");
+    },
+  },
+  "docs/guides/upgrade.md": {
+    // The stopped service of the reader's folder; the stack is deployed to the test's service.
+    before: `pulumi stack init dev && pulumi up
+      npx --no serverless-compute-local start --port 0 >start.txt & service=$!
+      npx --no serverless-compute-local key --wait >/dev/null
+      kill $service; wait $service || true`,
+    after: async (service, environment) => {
+      expect((await service.listObjects()).endpoints).toHaveLength(1);
+      expect(existsSync(join(environment.folder, "before-upgrade", "service.db"))).toBe(true);
     },
   },
   "docs/guides/costs.md": { before: "pulumi stack init dev && pulumi up" },
