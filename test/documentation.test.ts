@@ -101,6 +101,16 @@ describe("the pages", () => {
     expect(repositoryLinks).toHaveLength(1);
   });
 
+  test("begin no line with an element, such as a wrapped `<name>`, which the site would render", () => {
+    const site = pages.filter(({ path }) => path.startsWith("docs/"));
+    const lines = site.flatMap(({ path }) => {
+      const prose = readFileSync(join(root, path), "utf8").replaceAll(/^```[\s\S]*?^```$/gm, "");
+      return prose.split("\n").map((line) => `${path}: ${line}`);
+    });
+    expect(lines.length).toBeGreaterThan(1000);
+    expect(lines.filter((line) => /^\S+: {1,4}<(?!\/?(details|summary)>|!--)/.test(line))).toEqual([]);
+  });
+
   test("link to existing files and headings", () => {
     const exists = (path: string): boolean => {
       const full = join(root, path);

@@ -54,7 +54,7 @@ function examples(description) {
 function importOf(token, { isComponent }) {
   if (isComponent) return "A component cannot be imported; its resources can.";
   return nameOf(token) === "JobInvoke"
-    ? "A `JobInvoke` has no object in the service, so it cannot be imported."
+    ? "A `JobInvoke` creates no object that you could import. It only runs a job."
     : `Import: \`pulumi import ${token} <name> <id>\`, with the id in the service.`;
 }
 
