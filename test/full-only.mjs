@@ -52,10 +52,12 @@ export const fullOnly = [
   "docker/service-kills",
   // A real Kubernetes cluster.
   "kubernetes/bad-input",
+  "kubernetes/crashes",
   "kubernetes/deployment",
   "kubernetes/failures",
   "kubernetes/faults",
   "kubernetes/in-cluster",
   "kubernetes/manifest",
+  "kubernetes/scale",
   "kubernetes/workers",
 ].map((name) => `test/${name}.test.ts`);

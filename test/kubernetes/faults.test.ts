@@ -1,13 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { rm, writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createClients } from "serverless-compute-api";
-import { expect, onTestFinished, type TestContext, test } from "vitest";
-import { z } from "zod";
+import { expect, onTestFinished, test } from "vitest";
 import { createEndpoint } from "../docker/rig";
 import { serviceFolder } from "../support/folders";
-import { podList, startRig, useCluster, useNamespace } from "./rig";
+import { namesIn, podList, startRig, useCluster, useNamespace } from "./rig";
+import { useServiceProcess } from "./service-process";
 
 test("without the API server running jobs complete, no pod is deleted or doubled, and the watch resumes", async (context) => {
   const rig = await startRig(context);
@@ -27,6 +25,9 @@ test("without the API server running jobs complete, no pod is deleted or doubled
   await expect
     .poll(() => rig.pods().catch(() => undefined))
     .toMatchObject([{ metadata: { name: pod?.metadata.name } }]);
+  await expect
+    .poll(() => readFile(join(rig.dataFolder, "service.log"), "utf8"))
+    .toMatch(/the Kubernetes API at https:\S+ closed the connection/);
   // The watch has resumed: the end of the pod is seen, and a new one starts.
   const path = `/api/v1/namespaces/${rig.namespace}/pods/${pod?.metadata.name}`;
   await rig.admin.call("DELETE", path, { body: { gracePeriodSeconds: 0 } });
@@ -48,63 +49,17 @@ test("a job of a pod that is deleted runs again on another pod and ends once", a
   expect(await rig.log(id)).toContain("was deleted from the cluster");
 });
 
-/** Starts the service as a process on a data folder; resolves with its addresses. */
-async function startProcess(context: TestContext, args: string[]) {
-  const bin = fileURLToPath(new URL("../../service/bin/serverless-compute-local.js", import.meta.url));
-  const child = spawn(process.execPath, [bin, "start", "--json", "--no-console", ...args], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  onTestFinished(() => end(child, "SIGTERM"));
-  const [line] = await Promise.race([once(child.stdout, "data"), once(child, "exit").then(() => ["{}"])]);
-  expect(context.task.name).toBeDefined();
-  const shape = z.looseObject({
-    baseUrl: z.string(),
-    graphqlUrl: z.string(),
-    serverlessUrl: z.string(),
-    apiKeyFile: z.string(),
-  });
-  return { child, addresses: shape.parse(JSON.parse(String(line))) };
-}
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill(signal);
-  await once(child, "exit");
-}
-
 test("after a kill of the service, a pod continues its job for the next service, and orphans are deleted", async (context) => {
   const cluster = await useCluster(context);
   const namespace = await useNamespace(cluster.admin);
-  const dataFolder = serviceFolder();
-  const apiKey = "0123456789abcdef0123456789abcdef";
-  process.env["SERVERLESS_COMPUTE_LOCAL_API_KEY"] = apiKey;
-  onTestFinished(() => {
-    delete process.env["SERVERLESS_COMPUTE_LOCAL_API_KEY"];
-  });
-  const seed = `${serviceFolder()}.yaml`;
-  await writeFile(seed, "runtime: kubernetes\nkubernetes: { dnsPolicy: Default }\n");
-  onTestFinished(() => rm(seed));
-  const workerUrl = `http://${cluster.address}:${7900 + (process.pid % 50)}`;
-  const args = [
-    "--port",
-    "0",
-    "--data",
-    dataFolder,
-    "--seed",
-    seed,
-    "--namespace",
-    namespace,
-    "--worker-url",
-    workerUrl,
-  ];
-  const first = await startProcess(context, args);
+  const service = await useServiceProcess(context, { ...cluster, namespace, dataFolder: serviceFolder() });
   const pods = async () => podList.parse(await cluster.admin.call("GET", `/api/v1/namespaces/${namespace}/pods`)).items;
-  const id = await createEndpoint({ apiKey, ...first.addresses }, { image: cluster.image });
-  const clients = createClients({ apiKey, ...first.addresses });
+  const id = await createEndpoint(service, { image: cluster.image });
+  const clients = createClients(service);
   const { id: jobId } = await clients.jobs.run(id, { input: { do: "sleep", ms: 8000 } });
   await expect.poll(() => clients.jobs.status(id, jobId)).toMatchObject({ status: "IN_PROGRESS" });
   await clients.close();
-  await end(first.child, "SIGKILL");
+  await service.end("SIGKILL");
   const [pod, ...others] = await pods();
   expect(others).toEqual([]);
   // A pod of this service that no worker is known for.
@@ -118,8 +73,8 @@ test("after a kill of the service, a pod continues its job for the next service,
   await expect
     .poll(pods)
     .toContainEqual(expect.objectContaining({ metadata: expect.objectContaining({ name: "orphan" }) }));
-  const second = await startProcess(context, args);
-  const again = createClients({ apiKey, ...second.addresses });
+  await service.start();
+  const again = createClients(service);
   onTestFinished(() => again.close());
   await expect
     .poll(() => again.jobs.status(id, jobId))
@@ -129,8 +84,21 @@ test("after a kill of the service, a pod continues its job for the next service,
       output: { workerId: pod?.metadata.labels["serverless-compute/worker"] },
     });
   await expect.poll(async () => (await pods()).map(({ metadata }) => metadata.name)).not.toContain("orphan");
-  await end(second.child, "SIGTERM");
+  await service.end("SIGTERM");
   await expect.poll(pods).toEqual([]);
+});
+
+test("a service that is stopped while the API server restarts leaves no pod", async (context) => {
+  const cluster = await useCluster(context);
+  const namespace = await useNamespace(cluster.admin);
+  const service = await useServiceProcess(context, { ...cluster, namespace, dataFolder: serviceFolder() });
+  const id = await createEndpoint(service, { image: cluster.image, endpoint: { workersMin: 2, workersMax: 2 } });
+  const clients = createClients(service);
+  await expect.poll(() => clients.jobs.health(id)).toMatchObject({ workers: { idle: 2 } });
+  await clients.close();
+  await cluster.send("apiserver", "KILL");
+  await service.end("SIGTERM");
+  expect(await namesIn(cluster.admin, namespace, "pods")).toEqual([]);
 });
 
 test("jobs of a lost node run again once its workers are silent, and end once", async (context) => {

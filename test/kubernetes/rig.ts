@@ -76,6 +76,16 @@ export async function createStorage(admin: Cluster, count: number): Promise<{ st
   return { storageClass };
 }
 
+/** Ids of the processes whose environment contains a variable: the programs of pods. */
+export async function programsWith(variable: string): Promise<number[]> {
+  const found: number[] = [];
+  for (const pid of await readdir("/proc")) {
+    const env = /^\d+$/.test(pid) ? await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "") : "";
+    if (env.split("\0").includes(variable)) found.push(Number(pid));
+  }
+  return found;
+}
+
 /** Starts a service whose workers are pods of a new namespace. A failing test prints its logs. */
 export async function startRig(context: TestContext, options: ServiceOptions = {}) {
   const cluster = await useCluster(context);
@@ -111,12 +121,9 @@ export async function startRig(context: TestContext, options: ServiceOptions = {
     dataFolder,
     service,
     clients,
-    /** Signals the programs of a worker, found by their environment. */
+    /** Signals the programs of a worker. */
     async freeze(workerId: string, signal: NodeJS.Signals): Promise<void> {
-      for (const pid of await readdir("/proc")) {
-        const env = /^\d+$/.test(pid) ? await readFile(`/proc/${pid}/environ`, "utf8").catch(() => "") : "";
-        if (env.split("\0").includes(`RUNPOD_POD_ID=${workerId}`)) process.kill(Number(pid), signal);
-      }
+      for (const pid of await programsWith(`RUNPOD_POD_ID=${workerId}`)) process.kill(pid, signal);
     },
     setGpus: (count: number) => setGpus(admin, count),
     pods: async () => podList.parse(await list("pods")).items,

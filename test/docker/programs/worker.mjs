@@ -1,4 +1,5 @@
 // A worker in plain Node: requests jobs, runs them and sends their results.
+import { randomUUID } from "node:crypto";
 import { appendFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import greet from "./quickstart.mjs";
@@ -37,6 +38,13 @@ const operations = {
     }
     note("end");
     return { job };
+  },
+  // Reports its execution, and returns a value that no other execution returns.
+  token: async ({ ms, url }, job) => {
+    const token = randomUUID();
+    await fetch(`${url}?job=${job}&token=${token}`);
+    await pause(ms);
+    return { token };
   },
   call: async ({ url, method = "GET", headers: given = {} }) => {
     const authorization = given.authorization ?? [...(given.backwards ?? "")].reverse().join("");

@@ -75,7 +75,6 @@ function createCluster(config: KubeConfig, namespace: string) {
   const server = new URL(config.getCurrentCluster()?.server ?? "");
   const inCluster = config.getCurrentContext() === "inClusterContext";
   const displayUrl = server.origin;
-  let calls = 0;
 
   async function send(method: string, path: string, call: ClusterCall): Promise<IncomingMessage> {
     const { query, body: content, signal, contentType = "application/json" } = call;
@@ -91,7 +90,6 @@ function createCluster(config: KubeConfig, namespace: string) {
     } catch (error) {
       throw new ClusterError(401, `the credentials cannot be obtained: ${messageOf(error)}`, { cause: error });
     }
-    calls++;
     const request = server.protocol === "https:" ? requestByTls : requestPlainly;
     return new Promise((resolve, reject) => {
       const outgoing = request(options, resolve);
@@ -107,6 +105,10 @@ function createCluster(config: KubeConfig, namespace: string) {
     });
   }
 
+  /** The error of a response that has ended early. */
+  const interruption = (cause: unknown): ClusterError =>
+    new ClusterError(0, `the Kubernetes API at ${displayUrl} closed the connection`, { cause });
+
   /** Sends a call; resolves with the response as a stream. Rejects with a ClusterError. */
   async function open(method: string, path: string, call: ClusterCall = {}): Promise<IncomingMessage> {
     const response = await send(method, path, call);
@@ -121,14 +123,13 @@ function createCluster(config: KubeConfig, namespace: string) {
     namespace,
     /** True if the service runs in the cluster itself. */
     inCluster,
-    /** Number of calls since the start. */
-    calls: (): number => calls,
     open,
+    interruption,
     /** Sends a call; resolves with the JSON of the response. Rejects with a ClusterError. */
     async call(method: string, path: string, call: ClusterCall = {}): Promise<unknown> {
       const response = await open(method, path, { signal: AbortSignal.timeout(callTimeout), ...call });
       return json(response).catch((error: unknown) => {
-        throw new ClusterError(0, `the Kubernetes API at ${displayUrl} closed the connection`, { cause: error });
+        throw interruption(error);
       });
     },
     /** Path of a kind of objects in the workers' namespace. */

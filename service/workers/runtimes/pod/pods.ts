@@ -100,14 +100,21 @@ export async function createPods({
   async function watch(resourceVersion: string): Promise<void> {
     const query = { labelSelector, watch: "1", resourceVersion, timeoutSeconds: String(watchDuration) };
     const stream = await cluster.open("GET", cluster.path("pods"), { query, signal: closed.signal });
-    stream.once("error", () => undefined);
-    for await (const line of createInterface({ input: stream })) {
-      const { type, object } = watchEvent.parse(JSON.parse(line));
-      if (type === "ERROR") return;
-      const pod = podShape.parse(object);
-      const worker = pods.get(pod.metadata.name);
-      if (type === "DELETED") worker?.removed();
-      else worker?.update(pod);
+    let interruption: ClusterError | undefined;
+    stream.once("error", (error) => {
+      interruption = cluster.interruption(error);
+    });
+    try {
+      for await (const line of createInterface({ input: stream })) {
+        const { type, object } = watchEvent.parse(JSON.parse(line));
+        if (type === "ERROR") return;
+        const pod = podShape.parse(object);
+        const worker = pods.get(pod.metadata.name);
+        if (type === "DELETED") worker?.removed();
+        else worker?.update(pod);
+      }
+    } catch (error) {
+      throw interruption ?? error;
     }
   }
 

@@ -1,0 +1,64 @@
+import { once } from "node:events";
+import { writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { onTestFinished } from "vitest";
+import { type Cluster, ClusterError } from "../../service/workers/runtimes/pod/cluster";
+import { scratchFolder } from "../support/folders";
+import { closeServer, listenOnLoopback } from "../support/loopback";
+
+/** Numbers of requests by method and resource, such as `POST pods` or `GET pods/log`. */
+export type RequestCounts = Record<string, number>;
+
+/** Starts a proxy of the API server that counts requests, with a kubeconfig for it. */
+export async function useCountingProxy(admin: Cluster) {
+  let counts: RequestCounts = {};
+  const server = createServer(async (request, response) => {
+    const { method = "", url = "" } = request;
+    const { pathname, searchParams } = new URL(url, "http://proxy");
+    const [, resource = pathname, name, part] = /\/namespaces\/[^/]+\/([^/]+)(\/[^/]+)?(\/[^/]+)?/.exec(pathname) ?? [];
+    const verb = searchParams.has("watch") ? "WATCH" : method;
+    const label = `${verb} ${resource}${name === undefined ? "" : "/NAME"}${part ?? ""}`;
+    counts[label] = (counts[label] ?? 0) + 1;
+    const body = await text(request);
+    const contentType = request.headers["content-type"] ?? "application/json";
+    const closed = new AbortController();
+    response.once("close", () => closed.abort());
+    const query = Object.fromEntries(searchParams);
+    const content = body === "" ? {} : { body: JSON.parse(body), contentType };
+    try {
+      const answer = await admin.open(method, pathname, { query, signal: closed.signal, ...content });
+      answer.once("error", () => response.destroy());
+      response.writeHead(answer.statusCode ?? 502, { "content-type": "application/json" });
+      response.flushHeaders();
+      answer.pipe(response);
+      await once(answer, "close");
+    } catch (error) {
+      if (!(error instanceof ClusterError) || error.status === 0) response.destroy();
+      else response.writeHead(error.status).end(JSON.stringify({ message: error.message }));
+    }
+  });
+  const origin = await listenOnLoopback(server);
+  onTestFinished(() => closeServer(server));
+  const kubeconfig = join(scratchFolder(), "kubeconfig");
+  await writeFile(
+    kubeconfig,
+    `apiVersion: v1
+kind: Config
+clusters: [{ name: proxy, cluster: { server: "${origin}", insecure-skip-tls-verify: true } }]
+users: [{ name: nobody, user: {} }]
+contexts: [{ name: proxy, context: { cluster: proxy, user: nobody } }]
+current-context: proxy
+`,
+  );
+  return {
+    kubeconfig,
+    /** Returns the counts since the previous call. */
+    take(): RequestCounts {
+      const taken = counts;
+      counts = {};
+      return taken;
+    },
+  };
+}
