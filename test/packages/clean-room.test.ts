@@ -15,10 +15,8 @@ import { type CleanRoom, codeOf, createCleanRoom } from "./support/clean-room";
 import { compilers, forms, programAs, resolutions } from "./support/consumers";
 import { findNode } from "./support/node";
 
-const isFull = process.env["FULL"] === "1";
-
 /** The lowest Node version that the packages allow, and the next LTS versions. */
-const pinned = ["20.19.0", "22.23.3", ...(isFull ? ["24.21.0"] : [])];
+const pinned = ["20.19.0", "22.23.3", "24.21.0"];
 
 /** The newest release of Pulumi's SDK, which requires Node 22. */
 const newestPulumi = "3.276.0";
@@ -90,8 +88,7 @@ describe.each(runtimes.map(({ version, node }) => [version, node] as const))("un
       const { devDependencies } = manifestShape.parse(
         JSON.parse(await readFile(join(repository, "package.json"), "utf8")),
       );
-      const isNewest = isFull && !version.startsWith("20.");
-      const pulumi = isNewest ? newestPulumi : devDependencies["@pulumi/pulumi"];
+      const pulumi = version.startsWith("20.") ? devDependencies["@pulumi/pulumi"] : newestPulumi;
       const others = [`@pulumi/pulumi@${pulumi}`, `@types/node@${devDependencies["@types/node"]}`];
       others.push(...compilers.map(({ folder, version }) => `${folder}@npm:typescript@${version}`));
       await room.write("package.json", '{ "name": "clean", "private": true }\n');
