@@ -1,7 +1,14 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Request,
+} from "playwright-core";
 import { createService, type Service } from "serverless-compute-local";
 import { afterAll, beforeEach, expect, inject, onTestFinished } from "vitest";
 import { z } from "zod";
@@ -45,6 +52,27 @@ beforeEach((context) => {
 function useBrowser(): Promise<Browser> {
   connected ??= chromium.connect(inject("browser") ?? "");
   return connected;
+}
+
+/**
+ * Loads an address. Chromium aborts all requests when the machine's network interfaces change, as when another test starts a
+ * container. The page is then loaded again.
+ */
+async function load(page: Page, url: string): Promise<void> {
+  let isAborted = false;
+  const onFailure = (request: Request): void => {
+    isAborted ||= request.failure()?.errorText === "net::ERR_NETWORK_CHANGED";
+  };
+  page.on("requestfailed", onFailure);
+  const rejectOthers = (error: unknown): void => {
+    if (!isAborted) throw error;
+  };
+  await page.goto(url).catch(rejectOthers);
+  while (isAborted) {
+    isAborted = false;
+    await page.reload().catch(rejectOthers);
+  }
+  page.off("requestfailed", onFailure);
 }
 
 /** Starts a service on a free port with its own folder; both end with the file (`afterAll`) or the test (`onTestFinished`). */
@@ -100,7 +128,7 @@ export async function useConsole(atEnd: AtEnd): Promise<ConsoleRig> {
     newLink,
     async visit(url) {
       const page = await newPage({}, []);
-      await page.goto(url);
+      await load(page, url);
       return page;
     },
     async open(hash = "", options = {}) {
@@ -108,7 +136,7 @@ export async function useConsole(atEnd: AtEnd): Promise<ConsoleRig> {
       const [, name = "", value = ""] = /^([^=]+)=([^;]+);/.exec(headers.get("set-cookie") ?? "") ?? [];
       registerSecret(value, "a session of the console");
       const page = await newPage(options, [{ name, value, url: serverlessUrl, httpOnly: true, sameSite: "Strict" }]);
-      await page.goto(`${serverlessUrl}/${hash}`);
+      await load(page, `${serverlessUrl}/${hash}`);
       await page.getByText("Live", { exact: true }).waitFor();
       return page;
     },
