@@ -38,7 +38,7 @@ export interface InternalInputs {
 }
 
 /**
- * Splits properties into those of the resource, including its record of defaults, and internal inputs, whose names start with
+ * Splits properties into those of the resource, including its list of omitted properties, and internal inputs, whose names start with
  * two underscores.
  */
 export function splitProperties(all: Record<string, unknown>): {

@@ -56,7 +56,7 @@ export interface ResourceDefinition<Inputs extends object, Outputs extends objec
   validate?: (inputs: Properties, dialect: Dialect, olds: Properties) => Failure[];
   /** Adjusts planned changes, warns about them, and determines whether names get a suffix (Terraform: ModifyPlan). */
   plan?: (change: PlannedChange) => Plan;
-  /** `properties` are the checked inputs with their record of defaults. */
+  /** `properties` are the checked inputs with their list of omitted properties. */
   create(inputs: Inputs, context: Context, properties: Properties): Promise<Created>;
   read(id: string, olds: Properties, context: Context): Promise<ObservedObject<Inputs, Outputs> | undefined>;
   /** Returns the outputs that do not follow from the inputs. */

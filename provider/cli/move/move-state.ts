@@ -4,7 +4,7 @@ import { parseState, referenceTo, type StateResource, stateText, typePrefixes } 
 
 const providers = { dynamic: "pulumi:providers:pulumi-nodejs", plugin: "pulumi:providers:serverless-compute" };
 
-/** Removes the internal properties of dynamic resources, but not the record of defaults, which the plugin also stores. */
+/** Removes the internal properties of dynamic resources, but not the list of omitted properties, which the plugin also stores. */
 function withoutInternal<Values extends object>(values: Values): Values {
   const result: Values = { ...values };
   for (const key of Object.keys(result))

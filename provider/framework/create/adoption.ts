@@ -25,7 +25,7 @@ export interface Adoption {
 }
 
 /**
- * Plans the adoption of a complete object; `properties` are checked inputs with their record of defaults, perhaps unknown. A property
+ * Plans the adoption of a complete object; `properties` are checked inputs with their list of omitted properties, perhaps unknown. A property
  * that the program omits keeps the object's value, unless it cannot be combined with the program's inputs.
  */
 function planAdoption<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(

@@ -50,7 +50,7 @@ interface Create<ApiObject extends NamedObject> {
  * Creates the object of a resource once, even if responses are lost: the object is looked up before the request is sent again. A
  * generated name identifies the object. An object with a name of the program counts as created by this create if it also has the
  * same inputs and did not exist before; this requires one list request per kind and deployment. With `adoptExisting`, an existing
- * object is updated instead. `properties` are the checked inputs with their record of defaults.
+ * object is updated instead. `properties` are the checked inputs with their list of omitted properties.
  */
 export async function createOnce<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
   definition: ObjectDefinition<Inputs, Outputs, ApiObject>,

@@ -12,31 +12,31 @@ import { propertyOf, valueIfPresent } from "./schema";
  */
 export const defaultsKey = "__defaults";
 
-/** The record of omitted properties with these names. */
+/** The list of omitted properties with these names. */
 const recordOf = (names: readonly string[]): Properties => ({ [defaultsKey]: [...new Set(names)] });
 
-/** Names in the record of omitted properties; undefined without a record, as in the state of an imported object. */
+/** Names in the list of omitted properties; undefined without a list, as in the state of an imported object. */
 function omittedNames({ [defaultsKey]: names }: Readonly<Record<string, unknown>>): string[] | undefined {
   return Array.isArray(names) ? names.filter((name) => typeof name === "string") : undefined;
 }
 
-/** Returns true if the record of omitted properties contains `key`. */
+/** Returns true if the list of omitted properties contains `key`. */
 export function isRecorded({ [defaultsKey]: names }: Readonly<Record<string, unknown>>, key: string): boolean {
   return Array.isArray(names) && names.includes(key);
 }
 
-/** The record of omitted properties, if there is one. */
+/** The list of omitted properties, if there is one. */
 export const defaultsOf = ({ [defaultsKey]: names }: Properties): Properties =>
   names === undefined ? {} : { [defaultsKey]: names };
 
-/** Properties that the program sets, without those that the record names. */
+/** Properties that the program sets, without those that the list names. */
 export function withoutOmitted(properties: Properties): Properties {
   const { [defaultsKey]: _record, ...rest } = properties;
   for (const name of omittedNames(properties) ?? []) delete rest[name];
   return rest;
 }
 
-/** Adds values of omitted properties and their names to the record. */
+/** Adds values of omitted properties and their names to the list. */
 export function withOmitted(properties: Properties, values: Properties): Properties {
   const names = Object.keys(values);
   if (names.length === 0) return properties;
@@ -74,12 +74,12 @@ export function isDetermined(shape: z.ZodObject, key: string, program: Propertie
   return determinedBy !== undefined && !isRecorded(program, determinedBy) && (program[determinedBy] ?? null) !== null;
 }
 
-/** Returns true if inputs lack a property, or their record of omitted properties contains it. */
+/** Returns true if inputs lack a property, or their list of omitted properties contains it. */
 export const isOmittedFrom = (inputs: Properties, key: string, schema: z.core.$ZodType): boolean =>
   isRecorded(inputs, key) || isAbsent(schema, inputs[key]);
 
 /**
- * The record of the properties that have a default and are absent from the program's inputs, and of the source of the name; empty if
+ * The list of the properties that have a default and are absent from the program's inputs, and of the source of the name; empty if
  * no property has a default and the program sets the name.
  */
 export function recordedDefaults(shape: z.ZodObject, program: Properties, nameSource: NameSource): Properties {
@@ -96,7 +96,7 @@ export const nameSourceOf = (inputs: Properties): NameSource =>
   (["random", "autonaming"] as const).find((source) => isRecorded(inputs, sourceElement(source))) ?? "program";
 
 /**
- * Returns true if the program omits a property, so that no value of the service is drift. In state without the record, a property at
+ * Returns true if the program omits a property, so that no value of the service is drift. In state without the list, a property at
  * its default counts as omitted.
  */
 export function isOmitted(shape: z.ZodObject, key: string, olds: Properties): boolean {

@@ -32,7 +32,7 @@ export const jobInvoke = defineResource<JobSpec, Outputs>({
     "Runs one job, or sends one request to a load balancer, when it is created or its inputs or triggers change; a failure fails " +
     "the deployment.",
   inputs: jobInvokeInputs,
-  // Without the rules of a check, and without the record of omitted properties.
+  // Without the rules of a check, and without the list of omitted properties.
   checkedInputs: z.object(jobInvokeInputs.shape),
   outputs: jobInvokeOutputs,
 
