@@ -49,6 +49,13 @@ export interface JobsFlags {
 /** Values of the option `--state` of `jobs`. */
 export const jobStates: readonly JobStatus[] = jobStatus.options;
 
+/** The commands for one job, with their operations of the job API. */
+export const commandsOfJob = [
+  { name: "job", operation: "status", description: "print the record of a job as JSON" },
+  { name: "cancel", operation: "cancel", description: "cancel a job" },
+  { name: "retry", operation: "retry", description: "requeue a failed job" },
+] as const;
+
 /** Default of the option `--limit` of `jobs`. */
 export const defaultJobs = 20;
 
@@ -198,7 +205,7 @@ async function printCounts(service: JobService, endpointId: string, output: Comm
  */
 export async function callJob(
   service: JobService,
-  operation: "status" | "cancel" | "retry",
+  operation: (typeof commandsOfJob)[number]["operation"],
   id: string,
   output: CommandOutput,
 ): Promise<void> {

@@ -3,8 +3,8 @@ import { internalError, issuesText, ServiceError } from "../errors";
 import { nameInGraphql } from "./property-names";
 
 /**
- * The error for the client: a ServiceError with GraphQL's names of properties, an error of the library without quoted values (which may be secrets), otherwise an
- * internal error without details, which go to `report`.
+ * The error for the client: a ServiceError with GraphQL's names of properties, an error of the library without quoted values (which may
+ * be secrets), otherwise an internal error without details, which go to `report`.
  */
 export function publicError(error: unknown, report: (error: unknown) => void): GraphQLError {
   const graphqlError = error instanceof GraphQLError ? error : undefined;

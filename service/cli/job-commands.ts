@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import {
   callJob,
+  commandsOfJob,
   defaultJobs,
   type JobsFlags,
   jobStates,
@@ -46,12 +47,7 @@ export function addJobCommands(program: Command, output: Output, outputClosed: A
       listJobs(await connectTo(flags), endpoint, flags, output),
     );
 
-  const ofJob = [
-    ["job", "status", "print the record of a job as JSON"],
-    ["cancel", "cancel", "cancel a job"],
-    ["retry", "retry", "requeue a failed job"],
-  ] as const;
-  for (const [name, operation, description] of ofJob)
+  for (const { name, operation, description } of commandsOfJob)
     program
       .command(name)
       .description(description)

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import {
   callJob,
+  commandsOfJob,
   defaultJobs,
   isObjectJson,
   type JobsFlags,
@@ -63,12 +64,7 @@ export function addJobCommands(program: Command, io: Terminal): void {
     .addHelpText("after", settingsHelp)
     .action((endpoint: string, flags: JobsFlags) => run((account) => listJobs(account, endpoint, flags, io)));
 
-  const ofJob = [
-    ["job", "status", "print the record of a job as JSON"],
-    ["cancel", "cancel", "cancel a job"],
-    ["retry", "retry", "requeue a failed job"],
-  ] as const;
-  for (const [name, operation, description] of ofJob)
+  for (const { name, operation, description } of commandsOfJob)
     program
       .command(name)
       .description(description)
