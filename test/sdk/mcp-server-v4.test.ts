@@ -35,13 +35,20 @@ describe(`npm @runpod/mcp-server ${versions.mcpServer}`, () => {
     expect(await mcp.text("list-network-volumes")).not.toContain(id);
   });
 
-  it("create-registry, get-registry, list-registries, delete-registry, list-delegations", async () => {
+  it("create-registry, get-registry, list-registries, delete-registry", async () => {
     const body = { name: "mcp-4-registry", username: "reader", password: "hush-hush" };
     const id = await mcp.create("create-registry", { body });
     expect(await mcp.call("get-registry", { id })).toMatchObject({ name: body.name });
     expect(await mcp.text("list-registries")).toContain(id);
     await mcp.call("delete-registry", { id });
-    expect(await mcp.call("list-registries")).toEqual({ registries: [] });
+    expect(await mcp.call("list-registries")).toMatchObject({ registries: [] });
+  });
+
+  it("create-delegation, list-delegations, revoke-delegation", async () => {
+    const resource = "arn:aws:ecr:eu-west-1:123456789012:repository/acme/chat";
+    const id = await mcp.create("create-delegation", { body: { resource, name: "mcp-4" } });
+    expect(await mcp.call("list-delegations")).toMatchObject({ delegations: [{ id, repository: "acme/chat" }] });
+    await mcp.call("revoke-delegation", { id });
     expect(await mcp.call("list-delegations")).toEqual({ delegations: [] });
   });
 
@@ -60,7 +67,7 @@ describe(`npm @runpod/mcp-server ${versions.mcpServer}`, () => {
     expect(await mcp.text("list-endpoints")).not.toContain(id);
   });
 
-  it("run-endpoint, runsync-endpoint, get-job-status, stream-job, cancel-job, endpoint-health, purge-endpoint-queue", async () => {
+  it("run-endpoint, runsync-endpoint, get-job-status, stream-job, cancel-job, retry-job, endpoint-health, purge-endpoint-queue", async () => {
     const endpointId = await rig.endpoint("plain.mjs");
     expect(await mcp.call("runsync-endpoint", { endpointId, input: { text: "now" } })).toMatchObject({
       status: "COMPLETED",
@@ -73,11 +80,22 @@ describe(`npm @runpod/mcp-server ${versions.mcpServer}`, () => {
     await mcp.call("run-endpoint", { endpointId, input: { text: "purged" } });
     expect(await mcp.call("purge-endpoint-queue", { endpointId })).toMatchObject({ removed: 1 });
     expect(await mcp.call("cancel-job", { endpointId, jobId })).toMatchObject({ status: "CANCELLED" });
+    await expect(mcp.call("retry-job", { endpointId, jobId })).rejects.toThrow(/CANCELLED|FAILED/);
     expect(await mcp.call("endpoint-health", { endpointId })).toMatchObject({ jobs: { inQueue: 0 } });
     const streaming = await rig.endpoint("generator.mjs");
     const streamed = await mcp.create("run-endpoint", { endpointId: streaming, input: { count: 3 } });
     const chunks = await mcp.text("stream-job", { endpointId: streaming, jobId: streamed });
     for (const index of [0, 1, 2]) expect(chunks).toContain(`{"index":${index}}`);
+  });
+
+  it("stream-worker-logs", async () => {
+    const id = await rig.endpoint("plain.mjs");
+    await expect
+      .poll(() => mcp.call("list-endpoint-workers", { id }), { timeout: 30_000, interval: 50 })
+      .toMatchObject({ summary: { idle: 1 } });
+    const [, workerId = ""] = /"id":"(local-\w+)"/.exec(await mcp.text("list-endpoint-workers", { id })) ?? [];
+    const logs = await mcp.text("stream-worker-logs", { endpointId: id, workerId, maxWaitMs: 3000 });
+    expect(logs).toContain("worker starts for the image");
   });
 
   it("list-gpu-types, get-gpu-type, list-cpu-types, get-cpu-type, list-data-centers, get-data-center, list-public-templates, get-capacity", async () => {
