@@ -22,7 +22,8 @@ export function catalogPage({ gpuTypes, cpuFlavors, dataCenters }) {
     dataCenters.filter((candidate) => candidate.region === region).map(({ id }) => code(id));
   return `# GPU types and data centres
 
-Generated from the local service's catalog by \`npm run generate\`; do not edit. These are public lists of 2026. The hosted service
+This page lists the ids that programs use for hardware and places. It is generated from the local service's catalog by
+\`npm run generate\`; do not edit. These are public lists of 2026. The hosted service
 may have more, so the provider only warns about other ids; the local service rejects them. \`getGpuTypes\` and \`getDataCenters\` list the service's current ids.
 
 ## GPU types

@@ -109,7 +109,8 @@ export function reference(schema) {
   return [
     "# Resources",
     "<!-- page checked by test/unit/scripts/schema-examples.test.ts -->",
-    `Generated from the shapes by \`npm run generate\`; do not edit.
+    `This page lists every resource, lookup and setting with its properties. It is generated from the shapes by \`npm run generate\`; do
+not edit.
 
 **Names**: \`name\` is always optional. The default is \`<resource name>-<stack>-<random suffix>\`. A deployed resource keeps its name
 ([names](drift-and-faults.md#names)).

@@ -50,7 +50,8 @@ export function conformancePage(report, service, contract) {
       ([section, rows]) =>
         `## ${section}\n\n| row | test file | reading | result |\n|---|---|---|---|\n${rows.join("\n")}\n`,
     );
-  return `# Conformance\n\nWritten by \`node test/conformance/report.mjs\` from a run of the conformance tests against ${service}:
+  return `# Conformance\n\nThis page is for maintainers and reviewers. It lists each tested rule of the service's interface, with the result. It is written by
+\`node test/conformance/report.mjs\` from a run of the conformance tests against ${service}:
 ${passed} of ${results.length} rows hold. If the interface is ambiguous, a row names the
 [reading](service.md#readings) on which it depends.\n\n${contract}\n${tables.join("\n")}`;
 }
