@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { type HelpKey, helpTitles, withHelp } from "../provider/framework/help";
 import { parsePage } from "../scripts/docs/pages.mjs";
+import { resourceTexts } from "../scripts/generate/resource-texts.mjs";
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../${path}`, import.meta.url)), "utf8");
 
@@ -13,6 +14,13 @@ test("the troubleshooting page contains only titles that are part of real messag
   expect(titles.length).toBeGreaterThan(15);
   const exists = (title: string): boolean => title.split("…").every((part) => messages.includes(part.trim()));
   expect(titles.filter((title) => !exists(title))).toEqual([]);
+});
+
+test("the pages of resources contain only parts of real messages", () => {
+  const messages = read("test/faults/messages.md");
+  const parts = Object.values(resourceTexts).flatMap(({ errors }) => errors.map(([part]) => part));
+  expect(parts.length).toBeGreaterThan(15);
+  expect(parts.filter((part) => !messages.includes(part))).toEqual([]);
 });
 
 test("messages link to existing titles, each title has a message, and without published pages there is no link", () => {

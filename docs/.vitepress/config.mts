@@ -23,7 +23,12 @@ export default defineConfig({
   title: "Serverless Compute for Pulumi",
   description: "Infrastructure as code for serverless GPU endpoints, with a local service on one machine",
   cleanUrls: true,
-  rewrites: { "README.md": "index.md", "start/README.md": "start/index.md", "guides/README.md": "guides/index.md" },
+  rewrites: {
+    "README.md": "index.md",
+    "start/README.md": "start/index.md",
+    "guides/README.md": "guides/index.md",
+    "resources/README.md": "resources/index.md",
+  },
   markdown: {
     // The anchors that code hosts make, so that a link works in both places.
     anchor: { slugify: slugOf },
@@ -61,7 +66,7 @@ export default defineConfig({
     nav: [
       page("Start", "/start/"),
       page("Guides", "/guides/"),
-      page("Resources", "/resources"),
+      page("Resources", "/resources/"),
       page("Local service", "/service"),
     ],
     sidebar: [
@@ -99,9 +104,23 @@ export default defineConfig({
         ],
       },
       {
+        text: "Resources",
+        items: [
+          page("Rules for all resources", "/resources/"),
+          page("ServerlessEndpoint", "/resources/serverless-endpoint"),
+          page("VerifiedEndpoint", "/resources/verified-endpoint"),
+          page("Template", "/resources/template"),
+          page("JobInvoke", "/resources/job-invoke"),
+          page("Secret", "/resources/secret"),
+          page("NetworkVolume", "/resources/network-volume"),
+          page("ContainerRegistryAuth", "/resources/container-registry-auth"),
+          page("Lookups", "/resources/lookups"),
+          page("Settings", "/resources/settings"),
+        ],
+      },
+      {
         text: "Reference",
         items: [
-          page("Resources", "/resources"),
           page("The plugin", "/plugin"),
           page("The command line", "/command-line"),
           page("The local service", "/service"),

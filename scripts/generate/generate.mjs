@@ -1,6 +1,6 @@
 /**
  * Writes all generated files: from the shapes of the resources the argument types, the package schema and the reference
- * page; the catalog page; the tables of the local service's options; the third-party notices; from publisher.json the addresses in
+ * pages; the catalog page; the tables of the local service's options; the third-party notices; from publisher.json the addresses in
  * each package.json and in messages. It builds the packages before, because the texts come from them, and after, because they
  * contain generated files. `--check` only compares and requires a build: it prints the outdated files and returns exit code 1.
  */
@@ -61,7 +61,7 @@ async function generatedFiles() {
     "provider/generated/property-names.ts": propertyNamesText(),
     "provider/generated/publication.ts": publicationText(publisher),
     "schema.json": `${JSON.stringify(schema, null, 2)}\n`,
-    "docs/resources.md": reference(schema),
+    ...reference(schema),
     "provider/THIRD-PARTY-NOTICES.txt": await noticesText(),
     "docs/service.md": withParts(
       readFileSync(join(root, "docs/service.md"), "utf8"),

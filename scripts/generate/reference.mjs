@@ -1,136 +1,104 @@
-// Generates the reference page of the resources from the package schema.
+// Generates the reference pages of the resources, lookups and settings from the package schema.
+import { checkedMark, codeList, examples, fileOf, generatedMark, nameOf, prose, table } from "./property-table.mjs";
+import { linksOn, nestedTypes, resourcePage } from "./resource-page.mjs";
+import { resourceTexts } from "./resource-texts.mjs";
 
-/** @typedef {{ type?: string, $ref?: string, description?: string, items?: Property, additionalProperties?: Property, secret?: boolean, willReplaceOnChanges?: boolean }} Property */
-/** @typedef {{ description?: string, properties: Record<string, Property>, required: string[] }} ObjectType */
-/** @typedef {ObjectType & { description: string, inputProperties: Record<string, Property>, requiredInputs: string[], isComponent?: true }} Resource */
-/** @typedef {{ description: string, inputs: { properties: Record<string, Property>, required?: readonly string[] }, outputs: { properties: Record<string, Property> } }} LookUp */
-/** @typedef {{ functions: Record<string, LookUp>, types: Record<string, ObjectType>, resources: Record<string, Resource>, config: { variables: Record<string, Property> } }} Schema */
+/** @typedef {import("./property-table.mjs").Schema} Schema */
+/** @typedef {import("./property-table.mjs").LookUp} LookUp */
 
-/** @param {string} token */
-const nameOf = (token) => token.slice(token.lastIndexOf(":") + 1);
+const folder = "docs/resources";
 
-/**
- * A description without the examples at its end.
- * @param {string} description
- */
-const prose = (description) => description.split("\n\n{{% examples %}}")[0] ?? "";
+/** @param {string[]} paragraphs */
+const pageOf = (paragraphs) => `${[generatedMark, ...paragraphs].join("\n\n")}\n`;
 
-/** Display names of the languages of examples. @type {Record<string, string>} */
-const languageNames = {
-  typescript: "TypeScript",
-  python: "Python",
-  go: "Go",
-  csharp: "C#",
-  java: "Java",
-  yaml: "YAML",
-};
-
-/**
- * Examples of a description. On the site they are tabs; on a code host the first language is visible and the others are
- * folded.
- * @param {string} description
- */
-function examples(description) {
-  return description
-    .split("{{% example %}}\n### ")
-    .slice(1)
-    .map((part) => {
-      const [title = ""] = part.split("\n", 1);
-      const blocks = [...part.matchAll(/^```(\w+)\n([\s\S]*?)\n```$/gm)].map(([, language = "", text], index) => {
-        const name = languageNames[language] ?? language;
-        const fence = `\`\`\`${language} [${name}]\n${text}\n\`\`\``;
-        return index === 0 ? fence : `<details><summary>${name}</summary>\n\n${fence}\n\n</details>`;
-      });
-      return `\n\n${title}:\n\n<!-- tabs -->\n\n${blocks.join("\n")}\n\n<!-- /tabs -->`;
-    })
-    .join("");
-}
-
-/**
- * The import command for an existing object.
- * @param {string} token
- * @param {Resource} resource
- */
-function importOf(token, { isComponent }) {
-  if (isComponent) return "A component cannot be imported; its resources can.";
-  return nameOf(token) === "JobInvoke"
-    ? "A `JobInvoke` creates no object that you could import. It only runs a job."
-    : `Import: \`pulumi import ${token} <name> <id>\`, with the id in the service.`;
-}
-
-/** @param {Property | undefined} property @returns {string} */
-function typeText(property) {
-  if (!property) return "any";
-  if (property.$ref?.startsWith("#/types/"))
-    return `[${nameOf(property.$ref)}](#${nameOf(property.$ref).toLowerCase()})`;
-  if (property.$ref) return "any";
-  if (property.type === "array") return `list of ${typeText(property.items)}`;
-  if (property.type === "object") return `map of ${typeText(property.additionalProperties)}`;
-  return property.type ?? "any";
-}
-
-/** @param {Record<string, Property>} properties @param {string[]} required @param {string} emphasis */
-function table(properties, required, emphasis) {
-  const rows = Object.entries(properties).map(([name, property]) => {
-    const notes = [
-      property.description ?? "",
-      property.secret ? "Secret." : "",
-      property.willReplaceOnChanges ? "A change replaces the resource." : "",
-    ];
-    const label = required.includes(name) && emphasis ? `\`${name}\` ${emphasis}` : `\`${name}\``;
-    return `| ${label} | ${typeText(property)} | ${notes.filter(Boolean).join(" ").replaceAll("|", "\\|")} |`;
-  });
-  return ["| name | type | meaning |", "|---|---|---|", ...rows].join("\n");
-}
-
-/**
- * Markdown of the whole reference.
- * @param {Schema} schema
- */
-export function reference(schema) {
-  const resources = Object.entries(schema.resources).map(([token, resource]) => {
-    const computed = Object.fromEntries(
-      Object.entries(resource.properties).filter(([name]) => !(name in resource.inputProperties)),
-    );
-    const outputs =
-      Object.keys(computed).length > 0
-        ? `\n\nOutputs${resource.isComponent ? "" : ", in addition to `id` and the inputs"}:\n\n${table(computed, [], "")}`
-        : "";
-    return `## ${nameOf(token)}\n\n${prose(resource.description)}\n\n${table(resource.inputProperties, resource.requiredInputs, "(required)")}${outputs}\n\n${importOf(token, resource)}${examples(resource.description)}`;
-  });
-  const functions = Object.entries(schema.functions).map(
-    ([token, { description, inputs, outputs }]) =>
-      `### ${nameOf(token)}\n\n${prose(description)}\n\n${table(inputs.properties, [...(inputs.required ?? [])], "(required)")}\n\nOutputs:\n\n${table(outputs.properties, [], "")}${examples(description)}`,
-  );
-  const types = Object.entries(schema.types).map(
-    ([token, type]) =>
-      `### ${nameOf(token)}\n\n${type.description ?? ""}\n\n${table(type.properties, type.required, "(required)")}`,
-  );
-  return [
+/** @param {Schema} schema */
+function overview({ resources }) {
+  const order = Object.keys(resourceTexts);
+  const rows = Object.entries(resources)
+    .map(([token, { description }]) => ({ name: nameOf(token), purpose: prose(description).split(/(?<=\.) /)[0] }))
+    .sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
+    .map(({ name, purpose }) => `| [${name}](${fileOf(name)}) | ${purpose} |`);
+  return pageOf([
     "# Resources",
-    "<!-- page checked by test/unit/scripts/schema-examples.test.ts -->",
-    `This page lists every resource, lookup and setting with its properties. It is generated from the shapes by \`npm run generate\`; do
-not edit.
+    "Each resource has a page with its shortest program, inputs, outputs and errors. This page lists them, and the rules for all of them.",
+    ["| resource | purpose |", "|---|---|", ...rows].join("\n"),
+    "[Lookups](lookups.md) find existing objects. [Settings](settings.md) select the service and the account.",
+    "## Rules for all resources",
+    `**Names**: \`name\` is always optional. The default is \`<resource name>-<stack>-<random suffix>\`. A deployed resource keeps its name
+([names](../drift-and-faults.md#names)).
 
-**Names**: \`name\` is always optional. The default is \`<resource name>-<stack>-<random suffix>\`. A deployed resource keeps its name
-([names](drift-and-faults.md#names)).
+**Languages**: the examples use the plugin. TypeScript programs with the dynamic provider import \`pulumi-serverless-compute\` instead
+([variants](../plugin.md#which-variant)). Resources and properties are the same; lookups return promises
+(\`await getTemplate({ name })\`).
 
-**Examples** use the plugin. TypeScript programs with the dynamic provider import \`pulumi-serverless-compute\` instead. Resources
-and properties are the same; lookups return promises (\`await getTemplate({ name })\`).
-
-**Import** requires the plugin ([guide](guides/adopt-and-import.md)).
+**Import** requires the plugin ([guide](../guides/adopt-and-import.md)).
 
 **Timeouts**: the resource option \`customTimeouts\` limits a whole create, update or delete
-([details](drift-and-faults.md#lost-responses)). Without it, \`callLimit\` limits each call and \`templateReleaseLimit\` the
-delete of a template ([settings](#settings)). Jobs and verifications have \`timeout\`.`,
-    ...resources,
-    "## Lookups",
-    "Lookups find existing objects, for example objects of another stack.",
-    ...functions,
-    "## Nested types",
-    ...types,
-    `## Settings\n\nStack config under \`serverless-compute:\`.\n\n${table(schema.config.variables, [], "")}`,
-  ]
-    .join("\n\n")
-    .concat("\n");
+([details](../drift-and-faults.md#lost-responses)). Without it, \`callLimit\` limits each call and \`templateReleaseLimit\` the
+delete of a template ([settings](settings.md)). Jobs and verifications have \`timeout\`.`,
+  ]);
 }
+
+/**
+ * Outputs of a lookup: a table, or the names of the properties that the page of its resource describes.
+ * @param {Schema} schema
+ * @param {string} name
+ * @param {LookUp} lookUp
+ */
+function outputsOf(schema, name, { outputs: { properties } }) {
+  const resource = Object.entries(schema.resources).find(([token]) => name === `get${nameOf(token)}`);
+  if (!resource) return `Outputs:\n\n${table(properties, linksOn(schema, undefined))}`;
+  const [token, { properties: described }] = resource;
+  const unknown = Object.keys(properties).filter((key) => key !== "id" && !(key in described));
+  if (unknown.length > 0)
+    throw new Error(`${unknown.join(", ")}: outputs of ${name} that ${nameOf(token)} does not have`);
+  return `Outputs, as of a [${nameOf(token)}](${fileOf(nameOf(token))}#inputs): ${codeList(Object.keys(properties))}.`;
+}
+
+/** @param {Schema} schema */
+function lookUps(schema) {
+  const linkOf = linksOn(schema, undefined);
+  const sections = Object.entries(schema.functions).map(([token, lookUp]) => {
+    const { description, inputs } = lookUp;
+    return [
+      `## ${nameOf(token)}`,
+      prose(description),
+      table(inputs.properties, linkOf, inputs.required),
+      outputsOf(schema, nameOf(token), lookUp),
+      ...examples(description),
+    ].join("\n\n");
+  });
+  return pageOf([
+    checkedMark,
+    "# Lookups",
+    "Lookups find existing objects, for example objects of another stack. At the end of this page, your program uses one without managing it.",
+    ...sections,
+    "## Nested types",
+    ...nestedTypes(schema, undefined),
+  ]);
+}
+
+/** @param {Schema} schema */
+const settings = (schema) =>
+  pageOf([
+    "# Settings",
+    "Settings select the service, the account and the limits of requests. Set them in the stack's config under `serverless-compute:`, for example `pulumi config set serverless-compute:target hosted`.",
+    table(schema.config.variables, linksOn(schema, undefined)),
+  ]);
+
+/**
+ * Texts of the reference pages by path.
+ * @param {Schema} schema
+ * @returns {Record<string, string>}
+ */
+export const reference = (schema) => ({
+  [`${folder}/README.md`]: overview(schema),
+  ...Object.fromEntries(
+    Object.entries(schema.resources).map(([token, resource]) => [
+      `${folder}/${fileOf(nameOf(token))}`,
+      resourcePage(schema, token, resource),
+    ]),
+  ),
+  [`${folder}/lookups.md`]: lookUps(schema),
+  [`${folder}/settings.md`]: settings(schema),
+});

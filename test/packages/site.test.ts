@@ -64,6 +64,6 @@ describe("the site of docs", () => {
         .filter((name) => name !== "404.html")
         .map((name) => [name, deadLinks(site, name)] as const);
       expect(deadTargets.filter(([, links]) => links.length > 0)).toEqual([]);
-      expect(readFileSync(join(site, "resources.html"), "utf8")).toContain("vp-code-group");
+      expect(readFileSync(join(site, "resources", "secret.html"), "utf8")).toContain("vp-code-group");
     });
 });

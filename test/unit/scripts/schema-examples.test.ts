@@ -1,15 +1,16 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parsePage } from "../../../scripts/docs/pages.mjs";
+import { readPages } from "../../../scripts/docs/pages.mjs";
 import { typedProgram } from "../../../scripts/generate/schema/examples/typed-program";
 import { packageSchema } from "../../../scripts/generate/schema/package-schema";
 import { readPublisher } from "../../../scripts/publisher.mjs";
 import { type ExampleText, exampleTexts } from "../../support/example-texts";
 
+const root = fileURLToPath(new URL("../../..", import.meta.url));
 const schema = packageSchema("0.1.0", readPublisher());
 const texts = exampleTexts(schema);
 const inLanguage = (language: string): ExampleText[] => texts.filter((example) => example.language === language);
@@ -56,14 +57,18 @@ describe("examples in descriptions", { timeout: 60_000 }, () => {
   });
 
   it("match the examples of the reference, in every language", () => {
-    const page = "docs/resources.md";
-    const { blocks } = parsePage(
-      page,
-      readFileSync(fileURLToPath(new URL(`../../../${page}`, import.meta.url)), "utf8"),
-    );
-    expect(blocks.map(({ language, text }) => ({ language, text }))).toEqual(
-      texts.map(({ language, text }) => ({ language, text: `${text}\n` })),
-    );
+    const pages = readPages(root).filter(({ path }) => dirname(path) === "docs/resources");
+    const blocksOn = (title: string) => {
+      const page = pages.find(({ anchors }) => [...anchors][0] === title.toLowerCase());
+      return page?.blocks.map(({ language, text }) => ({ language, text }));
+    };
+    const examplesOf = (tokens: string[]) =>
+      texts
+        .filter(({ token }) => tokens.includes(token))
+        .map(({ language, text }) => ({ language, text: `${text}\n` }));
+    for (const token of Object.keys(schema.resources))
+      expect(blocksOn(token.slice(token.lastIndexOf(":") + 1)), token).toEqual(examplesOf([token]));
+    expect(blocksOn("Lookups")).toEqual(examplesOf(Object.keys(schema.functions)));
   });
 
   it("are wrapped as Pulumi's documentation and SDKs expect", () => {

@@ -39,11 +39,10 @@ export const catalogue: Readonly<Record<string, readonly [Example, ...Example[]]
   ],
   NetworkVolume: [
     {
-      title: "Storage for the workers of an endpoint",
+      title: "Storage for the workers of an endpoint, with REST v2",
       steps: [
         volume,
-        template,
-        { ...endpoint, args: { templateId: ref("template", "id"), networkVolumeId: ref("models", "id") } },
+        { ...endpointWithImage, args: { ...endpointWithImage.args, networkVolumeId: ref("models", "id") } },
       ],
     },
   ],
@@ -135,14 +134,13 @@ export const catalogue: Readonly<Record<string, readonly [Example, ...Example[]]
   ],
   VerifiedEndpoint: [
     {
-      title: "A rollout that is verified with a job",
+      title: "A rollout that is verified with a job, with REST v2",
       steps: [
         {
           variable: "chat",
           member: "VerifiedEndpoint",
           args: {
-            template: map({ imageName: "ghcr.io/acme/chat:1.4.2", env: map({ MODEL: "mistral-7b" }) }),
-            endpoint: map({ gpuTypeIds: ["NVIDIA L4"], workersMax: 3 }),
+            endpoint: map({ imageName: "ghcr.io/acme/chat:1.4.2", workersMax: 3 }),
             verify: map({
               input: map({ text: "pong" }),
               expect: map({ output: map({ text: "pong" }) }),
