@@ -14,6 +14,7 @@ import { root, runScript } from "../entry.mjs";
 import { readPublisher } from "../publisher.mjs";
 import { noticesText } from "../release/notices.mjs";
 import { catalogPage } from "./catalog.mjs";
+import { packagesText, startLanguages, startPage } from "./install.mjs";
 import { manifestText, publicationText, publishedPackages } from "./metadata.mjs";
 import { reference } from "./reference.mjs";
 import { optionTables, withParts } from "./service-options.mjs";
@@ -56,6 +57,11 @@ async function generatedFiles() {
     const path = `${folder}/package.json`;
     return [path, manifestText(readFileSync(join(root, path), "utf8"), folder, publisher)];
   });
+  const read = (/** @type {string} */ path) => readFileSync(join(root, path), "utf8");
+  const startPages = startLanguages.map((language) => {
+    const path = `docs/start/${language}.md`;
+    return [path, startPage(read(path), language, publisher, version)];
+  });
   return {
     "provider/generated/args.ts": argsText(),
     "provider/generated/property-names.ts": propertyNamesText(),
@@ -68,6 +74,8 @@ async function generatedFiles() {
       optionTables(require("../../service/dist/cli/start-options.js"), simulated),
     ),
     "docs/catalog.md": catalogPage(require("../../api/dist/catalog.js")),
+    "docs/start/README.md": withParts(read("docs/start/README.md"), { packages: packagesText(publisher) }),
+    ...Object.fromEntries(startPages),
     ...Object.fromEntries(manifests),
   };
 }

@@ -35,7 +35,7 @@ export function withParts(page, parts) {
     const start = `<!-- ${name}: generated -->`;
     const from = text.indexOf(start);
     const to = text.indexOf("<!-- end -->", from);
-    if (from < 0 || to < 0) throw new Error(`docs/service.md: the comment ${start} or its end is missing`);
+    if (from < 0 || to < 0) throw new Error(`the comment ${start} or its end is missing`);
     return `${text.slice(0, from + start.length)}\n\n${part}\n\n${text.slice(to)}`;
   }, page);
 }

@@ -3,12 +3,13 @@ import { copyFile, mkdir, readdir, readFile, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { lastLines, run } from "../child.mjs";
+import { run } from "../child.mjs";
 import { isMain, root, runScript } from "../entry.mjs";
 import { publishedPackages } from "../generate/metadata.mjs";
 import { archivePlugin } from "./archive-plugin.mjs";
 import { billOfMaterials } from "./bill-of-materials.mjs";
 import { archiveExecutable } from "./executable.mjs";
+import { packPackages } from "./npm-packages.mjs";
 import { completeSdk, packNodeSdk } from "./sdk-packages.mjs";
 
 /** Plugin archives of a release, by platform. */
@@ -39,9 +40,7 @@ export async function makeReleaseAssets(target, { sdks, executables = false } = 
     else await archivePlugin(target, platform);
   }
   await copyFile(join(root, "schema.json"), join(target, "schema.json"));
-  const args = ["pack", ...publishedPackages.map((name) => `./${name}`), "--silent", "--pack-destination", target];
-  const packed = await run("npm", args, { cwd: root });
-  if (packed.code !== 0) throw new Error(`the packages could not be packed: ${lastLines(packed)}`);
+  await packPackages(target);
   for (const folder of publishedPackages) {
     const { name } = require(`../../${folder}/package.json`);
     await writeFile(join(target, `${name}-${version}.cdx.json`), await billOfMaterials(folder, name));

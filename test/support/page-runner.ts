@@ -33,6 +33,8 @@ export interface PageOptions {
    * page and no rate limits.
    */
   fullLifecycle?: boolean;
+  /** Folder of the clone in which the page begins. `../chat` then names the reader's folder. */
+  clone?: string;
 }
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -84,7 +86,7 @@ export async function followPage(
   { folder, env }: PageEnvironment,
   options: PageOptions = {},
 ): Promise<BlockRun[]> {
-  const { skip = () => false, timeout = 280_000, fullLifecycle = false } = options;
+  const { skip = () => false, timeout = 280_000, fullLifecycle = false, clone } = options;
   const page = parsePage(path, await readFile(join(root, path), "utf8"));
   const fillsAccount = fullLifecycle && isCrowded && page.blocks.some(({ text }) => startsService.test(text));
   if (fillsAccount) await fillDataFolder(join(folder, ".serverless-compute", "service"), crowdedCounts);
@@ -108,6 +110,7 @@ export async function followPage(
     } else if (block.language === "sh") {
       const commands = block.text
         .replaceAll(`127.0.0.1:${defaultPort}`, `127.0.0.1:${port}`)
+        .replaceAll("../chat", clone === undefined ? "../chat" : folder)
         // The programs of pages use REST v2 only, so they work after the retirement of the other APIs.
         .replaceAll(
           "serverless-compute-local start",
@@ -130,7 +133,7 @@ export async function followPage(
         return;
       }
       const finished = await run("bash", ["-c", script], {
-        cwd: folder,
+        cwd: clone ?? folder,
         env: addresses,
         timeout,
       });

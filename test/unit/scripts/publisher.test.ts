@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { startLanguages } from "../../../scripts/generate/install.mjs";
 import { manifestText, publicationText, publishedPackages } from "../../../scripts/generate/metadata.mjs";
 import { packageSchema } from "../../../scripts/generate/schema/package-schema";
 import { readPublisher } from "../../../scripts/publisher.mjs";
@@ -95,6 +96,8 @@ test("only files generated from publisher.json name the publisher", () => {
   const generated = [
     "schema.json",
     "provider/generated/publication.ts",
+    "docs/start/README.md",
+    ...startLanguages.map((language) => `docs/start/${language}.md`),
     ...publishedPackages.map((folder) => `${folder}/package.json`),
   ];
   const listed = spawnSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" });

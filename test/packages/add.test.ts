@@ -1,0 +1,94 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { describe, expect, inject, it, onTestFinished } from "vitest";
+import { installPackages } from "../../scripts/add/installation.mjs";
+import { readProject } from "../../scripts/add/project.mjs";
+import { run } from "../../scripts/child.mjs";
+import { repository } from "../plugin/support/sdk";
+import { type CleanRoom, createCleanRoom } from "./support/clean-room";
+
+const tarballs = inject("tarballs");
+const packages = {
+  folder: dirname(tarballs[0] ?? ""),
+  files: tarballs.map((path) => basename(path)),
+  version: "0.1.0",
+  sdk: undefined,
+  goModule: "",
+};
+
+/** A folder with these files, deleted after the test. */
+async function projectWith(files: Record<string, string>): Promise<CleanRoom> {
+  const room = await createCleanRoom(process.execPath);
+  onTestFinished(room.remove);
+  for (const [name, text] of Object.entries(files)) await room.write(name, text);
+  return room;
+}
+
+const read = (room: CleanRoom, name: string): Promise<string> => readFile(join(room.folder, name), "utf8");
+
+describe("the packages of a clone", { timeout: 280_000 }, () => {
+  it("are installed into a project and leave the versions of its other packages unchanged", async () => {
+    // The packages require a newer zod, which npm must install next to them.
+    const dependencies = { "@pulumi/pulumi": "3.248.0", zod: "~4.0.0" };
+    const manifest = { name: "chat", private: true, scripts: { lint: "true" }, dependencies };
+    const room = await projectWith({
+      "package.json": JSON.stringify(manifest),
+      "Pulumi.yaml": "name: chat\nruntime: nodejs\n",
+    });
+    await room.run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund"]);
+    const before = JSON.parse(await read(room, "package-lock.json")).packages;
+
+    expect(await installPackages(readProject(room.folder), packages)).toEqual([]);
+
+    const after = JSON.parse(await read(room, "package-lock.json")).packages;
+    for (const [path, { version }] of Object.entries<{ version?: string }>(before))
+      if (path !== "") expect(after[path]?.version, path).toBe(version);
+    const written = JSON.parse(await read(room, "package.json"));
+    expect(written).toMatchObject(manifest);
+    const own = ["pulumi-serverless-compute", "serverless-compute-api", "serverless-compute-local"];
+    expect(Object.keys(written.dependencies).sort()).toEqual([...Object.keys(dependencies), ...own].sort());
+    expect(await read(room, "Pulumi.yaml")).toBe("name: chat\nruntime: nodejs\n");
+    const { code, stdout } = await room.run(join("node_modules", ".bin", "serverless-compute-local"), ["--version"]);
+    expect([code, stdout.trim()]).toEqual([0, "0.1.0"]);
+  });
+
+  it("add the plugin to the Pulumi.yaml of a program in another language, without the packages of TypeScript", async () => {
+    const settings = "name: chat # the project\nruntime: yaml\nresources: {}\n";
+    const room = await projectWith({ "Pulumi.yaml": settings });
+    const install = async () => installPackages(readProject(room.folder), packages);
+    expect(await install()).toEqual([]);
+    const text = await read(room, "Pulumi.yaml");
+    expect(text.startsWith(settings)).toBe(true);
+    expect(text.slice(settings.length)).toBe(
+      "plugins:\n  providers:\n    - name: serverless-compute\n      path: node_modules/pulumi-serverless-compute/bin\n      version: 0.1.0\n",
+    );
+    expect(existsSync(join(room.folder, "node_modules", "@pulumi"))).toBe(false);
+    expect(await install()).toEqual([]);
+    expect(await read(room, "Pulumi.yaml")).toBe(text);
+  });
+
+  it("leave the project as it was if a step fails", async () => {
+    const files = {
+      "package.json": '{"dependencies":{"lost":"file:./lost.tgz"}}',
+      "Pulumi.yaml": "name: chat\nruntime: yaml\n",
+    };
+    const room = await projectWith(files);
+    const before = (await readdir(room.folder)).sort();
+    await expect(installPackages(readProject(room.folder), packages)).rejects.toThrow("npm install failed");
+    expect((await readdir(room.folder)).sort()).toEqual(before);
+    for (const [name, text] of Object.entries(files)) expect(await read(room, name)).toBe(text);
+  });
+});
+
+it.each([
+  [[], "Usage: npm run add -- <folder> [--language typescript|python|go|yaml|dotnet|java]"],
+  [["a", "b"], "Usage: npm run add"],
+  [["a", "--lang", "go"], "Usage: npm run add"],
+  [["no-such-folder"], "/no-such-folder: does not exist; create it, for example with mkdir"],
+])("the command with the arguments %j prints one line", async (args, message) => {
+  const { code, stdout, stderr } = await run(process.execPath, [join(repository, "scripts/add/add.mjs"), ...args]);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr.trim()).toContain(message);
+  expect(stderr.trim().split("\n")).toHaveLength(1);
+});
