@@ -138,7 +138,7 @@ export default defineConfig({
     expect: { poll: { timeout: 30_000, interval: 20 } },
     // Only the tests of test/docker use a Docker Engine, and they name one: no other may start a container where one runs.
     env: { DOCKER_HOST: "unix:///nowhere/docker.sock" },
-    // A test names the reading of the interface that it rests on; a tag without its row in docs/service.md refuses the run.
+    // A test names the reading of the interface that it rests on; a tag without its row in docs/service-api.md refuses the run.
     tags: readReadings().map(({ name, reading }) => ({ name: `${tagPrefix}${name}`, description: reading })),
     projects: [
       {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** How an option appears in `start --help` and in docs/service.md. */
+/** How an option appears in `start --help` and in docs/service-options.md. */
 export interface OptionTexts {
   /** Flag of `start` with a placeholder for its value; undefined if only programs set the option. */
   flag?: string;
@@ -8,7 +8,7 @@ export interface OptionTexts {
   text: string;
   /** Default in words, if the value of the default does not show it. */
   defaultText?: string;
-  /** Further facts in docs/service.md, in Markdown. */
+  /** Further facts in docs/service-options.md, in Markdown. */
   details?: string;
   /** Example for messages about an invalid value of the flag. */
   example?: string;

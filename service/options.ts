@@ -26,7 +26,7 @@ export const simulationShape = z.strictObject({
     flag: "--stock <id=level>",
     text: "stock of a GPU type or CPU flavour, or of ID@DATACENTER: NONE, LOW, MEDIUM or HIGH; repeatable",
     defaultText: "HIGH",
-    details: "[Stock and quota](#stock-and-quota) describes the effect",
+    details: "[Stock and quota](guides/rehearse-failures.md#stock-and-quota) describes the effect",
     example: "NVIDIA L4@EU-RO-1=NONE",
   }),
   /** Maximum sum of `workersMax` over all endpoints. Default: no limit. */
@@ -34,7 +34,7 @@ export const simulationShape = z.strictObject({
     flag: "--worker-quota <n>",
     text: "largest sum of workersMax over all endpoints",
     defaultText: "no limit",
-    details: "[Stock and quota](#stock-and-quota) describes the effect",
+    details: "[Stock and quota](guides/rehearse-failures.md#stock-and-quota) describes the effect",
   }),
   /** Time that a template stays in use after its last endpoint released it, ms. Default 120000. */
   templateRelease: milliseconds.default(limits.templateRelease).register(optionTexts, {
@@ -107,7 +107,7 @@ export const optionsShape = z.strictObject({
   seed: z.string().optional().register(optionTexts, {
     flag: "--seed <file>",
     text: "YAML file with objects to create if they do not exist, and with images",
-    details: "[Seed file](#seed-file) describes its content",
+    details: "[Seed file](service.md#seed-file) describes its content",
   }),
   /** Folder of the database, the key file and the logs. Default `.serverless-compute/service`. */
   dataFolder: z.string().min(1).optional(),
@@ -124,7 +124,7 @@ export const optionsShape = z.strictObject({
     .register(optionTexts, {
       flag: "--image <name=command>",
       text: "command line or handler file that runs an image; repeatable",
-      details: "[Images and handlers](#images-and-handlers) describes both",
+      details: "[Images and handlers](service.md#images-and-handlers) describes both",
       example: 'acme/echo:1=./echo.mjs or acme/chat:1="python3 -u handler.py"',
     }),
   /**
@@ -138,7 +138,7 @@ export const optionsShape = z.strictObject({
       flag: `--runtime <${runtimeNames.join("|")}>`,
       text: "runtime of images without a command; auto uses a Docker Engine if one is reachable",
       details:
-        "`auto`: a [container](#containers) if a Docker Engine is available. `docker`: the start fails without an engine. `kubernetes`: a pod of [your cluster](guides/run-on-your-cluster.md). `none`: no containers",
+        "`auto`: a [container](service.md#containers) if a Docker Engine is available. `docker`: the start fails without an engine. `kubernetes`: a pod of [your cluster](guides/run-on-your-cluster.md). `none`: no containers",
     }),
   /**
    * GPUs for workers of GPU endpoints in containers, `gpuCount` each: if the engine has GPUs (`auto`), always, so that workers

@@ -1,6 +1,6 @@
 /**
  * Writes all generated files: from the shapes of the resources the argument types, the package schema and the reference
- * pages; the catalog page; the tables of the local service's options; the third-party notices; from publisher.json the addresses in
+ * pages; the catalog page; the page of the local service's options; the third-party notices; from publisher.json the addresses in
  * each package.json and in messages. It builds the packages before, because the texts come from them, and after, because they
  * contain generated files. `--check` only compares and requires a build: it prints the outdated files and returns exit code 1.
  */
@@ -14,10 +14,10 @@ import { root, runScript } from "../entry.mjs";
 import { readPublisher } from "../publisher.mjs";
 import { noticesText } from "../release/notices.mjs";
 import { catalogPage } from "./catalog.mjs";
-import { packagesText, startLanguages, startPage } from "./install.mjs";
+import { packagesText, startLanguages, startPage, withParts } from "./install.mjs";
 import { manifestText, publicationText, publishedPackages } from "./metadata.mjs";
 import { reference } from "./reference.mjs";
-import { optionTables, withParts } from "./service-options.mjs";
+import { optionsPage } from "./service-options.mjs";
 
 await runScript(async () => {
   const { check = false } = parseArgs({ options: { check: { type: "boolean" } } }).values;
@@ -69,9 +69,10 @@ async function generatedFiles() {
     "schema.json": `${JSON.stringify(schema, null, 2)}\n`,
     ...reference(schema),
     "provider/THIRD-PARTY-NOTICES.txt": await noticesText(),
-    "docs/service.md": withParts(
-      readFileSync(join(root, "docs/service.md"), "utf8"),
-      optionTables(require("../../service/dist/cli/start-options.js"), simulated),
+    "docs/service-options.md": optionsPage(
+      require("../../service/dist/cli/start-options.js"),
+      simulated,
+      require("../../service/dist/cli/main.js").commandLine(),
     ),
     "docs/catalog.md": catalogPage(require("../../api/dist/catalog.js")),
     "docs/start/README.md": withParts(read("docs/start/README.md"), { packages: packagesText(publisher) }),

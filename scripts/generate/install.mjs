@@ -1,5 +1,4 @@
 import { sdkNames } from "../publisher.mjs";
-import { withParts } from "./service-options.mjs";
 
 /** @typedef {import("../publisher.mjs").Publisher} Publisher */
 /** @typedef {keyof typeof languages} StartLanguage */
@@ -113,4 +112,19 @@ The command reads the language from \`Pulumi.yaml\`. In an empty folder, add \`-
 
 Run the command again to [upgrade](../guides/upgrade.md). It requires npm; a project with another package manager gets the files from
 \`node scripts/release/assets.mjs <folder>\`.`;
+}
+
+/**
+ * Replaces the text between the comments `<!-- NAME: generated -->` and `<!-- end -->` of a page.
+ * @param {string} page
+ * @param {Record<string, string>} parts
+ */
+export function withParts(page, parts) {
+  return Object.entries(parts).reduce((text, [name, part]) => {
+    const start = `<!-- ${name}: generated -->`;
+    const from = text.indexOf(start);
+    const to = text.indexOf("<!-- end -->", from);
+    if (from < 0 || to < 0) throw new Error(`the comment ${start} or its end is missing`);
+    return `${text.slice(0, from + start.length)}\n\n${part}\n\n${text.slice(to)}`;
+  }, page);
 }

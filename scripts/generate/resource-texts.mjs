@@ -65,7 +65,7 @@ export const resourceTexts = {
       "Rollout, name and adoption": ["verify", "name", "adoptExisting"],
     },
     replacement:
-      "The new endpoint has another `url`, and the old one is deleted with its logs and job history; the preview warns. Every other change happens in place. A change of the container, the GPU types or the volumes also replaces the workers, which is a [rollout](../service.md#rollouts).",
+      "The new endpoint has another `url`, and the old one is deleted with its logs and job history; the preview warns. Every other change happens in place. A change of the container, the GPU types or the volumes also replaces the workers, which is a [rollout](../service-workers.md#rollouts).",
     drift:
       "A refresh reads all properties that the service returns. An input that the program omits keeps the value of the service, unless it contradicts the program: `workersMax: 2` also lowers a `workersMin` of 3. A `-fb` suffix of the name is not drift.",
     import:

@@ -28,7 +28,7 @@ export async function main(argv: string[], output: Output = terminal, outputClos
 }
 
 /** Defines the commands. Each is loaded when it runs, because most require only a small part of the service. */
-function commandLine(output: Output, outputClosed: AbortSignal | undefined): Command {
+export function commandLine(output: Output = terminal, outputClosed?: AbortSignal): Command {
   const program = new Command("serverless-compute-local")
     .description("A serverless GPU compute service on this machine, with real workers and no account")
     .version(versionText(), "--version", "print the version and the revision of the REST v2 contract")

@@ -23,7 +23,7 @@ const cell = (text) => text.replaceAll("|", "\\|").replaceAll("\n", " ");
 const readingsOf = ({ tags = [] }) =>
   tags
     .filter((tag) => tag.startsWith(tagPrefix))
-    .map((tag) => `[${tag.slice(tagPrefix.length)}](service.md#readings)`)
+    .map((tag) => `[${tag.slice(tagPrefix.length)}](service-api.md#readings)`)
     .join(", ");
 
 /** The page: one table for each part of the interface, in the order of the file names. `service` names the tested service,
@@ -53,5 +53,5 @@ export function conformancePage(report, service, contract) {
   return `# Conformance\n\nThis page is for maintainers and reviewers. It lists each tested rule of the service's interface, with the result. It is written by
 \`node test/conformance/report.mjs\` from a run of the conformance tests against ${service}:
 ${passed} of ${results.length} rows hold. If the interface is ambiguous, a row names the
-[reading](service.md#readings) on which it depends.\n\n${contract}\n${tables.join("\n")}`;
+[reading](service-api.md#readings) on which it depends.\n\n${contract}\n${tables.join("\n")}`;
 }

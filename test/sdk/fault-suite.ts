@@ -17,7 +17,7 @@ export interface Expected {
   job: "completed" | "failed" | "inQueue" | undefined;
 }
 
-/** Tests a client under each row of the table of faults in docs/service.md. */
+/** Tests a client under each row of the table of faults in docs/guides/rehearse-failures.md. */
 export function describeFaults(
   title: string,
   client: FaultClient,

@@ -25,7 +25,7 @@ function partsOf(report) {
   const parts = new Map();
   for (const { ancestorTitles, title, status } of report.testResults.flatMap((file) => file.assertionResults)) {
     const suite = ancestorTitles.at(-1) ?? "";
-    // The table of faults in docs/service.md describes them.
+    // The table of faults in docs/guides/rehearse-failures.md describes them.
     if (suite.endsWith("under injected faults")) continue;
     const [, client = suite, version = "", name = ""] =
       /^(.*?) (\d+\.\d+\.\d+(?:rc\d+)?)(?::? (.*))?$/.exec(suite) ?? [];
@@ -94,7 +94,7 @@ a session of their caller, send that of their HTTP library: they get \`{status, 
 \`Content-Type: application/json\`. Other programs that use these libraries get the array.
 
 With REST v1 and GraphQL, clients that delete a template right after its endpoint [require a flag](guides/templates-in-use.md#other-clients).
-[Clients under injected faults](service.md#clients-under-injected-faults) describes how the SDKs behave if requests, jobs or workers fail.
+[Clients under injected faults](guides/rehearse-failures.md#clients-under-injected-faults) describes how the SDKs behave if requests, jobs or workers fail.
 
 ## Operations that work
 

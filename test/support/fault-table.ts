@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-/** Clients with a column in a table of docs/service.md. */
+/** Clients with a column in a table of docs/guides/rehearse-failures.md. */
 export type FaultClient =
   | "`JobInvoke`"
   | "`VerifiedEndpoint`"
@@ -20,12 +20,12 @@ export interface FaultRow {
   behaviour: string;
 }
 
-/** Reads a client's column of the tables in "Clients under injected faults" of docs/service.md. */
+/** Reads a client's column of the tables in "Clients under injected faults" of docs/guides/rehearse-failures.md. */
 export function faultTable(client: FaultClient): FaultRow[] {
-  const page = readFileSync(fileURLToPath(new URL("../../docs/service.md", import.meta.url)), "utf8");
+  const page = readFileSync(fileURLToPath(new URL("../../docs/guides/rehearse-failures.md", import.meta.url)), "utf8");
   const lines = page.split("\n").map((line) => line.split("|").map((cell) => cell.trim()));
   const start = lines.findIndex((cells) => cells[1] === "fault" && cells.includes(client));
-  if (start < 0) throw new Error(`docs/service.md: no table of faults has the column ${client}`);
+  if (start < 0) throw new Error(`docs/guides/rehearse-failures.md: no table of faults has the column ${client}`);
   const column = lines[start]?.indexOf(client) ?? 0;
   const rows = lines.slice(start + 2);
   return rows

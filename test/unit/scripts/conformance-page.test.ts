@@ -26,7 +26,7 @@ test("a row of the page names its interpretation, if any", () => {
   const page = conformancePage(report, "the local service", "## Contract\n");
   expect(page).toContain("1 of 2 rows hold.");
   expect(page).toContain(
-    "| 10 MB \\| are accepted | limits | [megabyte](service.md#readings) | holds |\n| the rest | limits |  | **does not hold** |",
+    "| 10 MB \\| are accepted | limits | [megabyte](service-api.md#readings) | holds |\n| the rest | limits |  | **does not hold** |",
   );
 });
 

@@ -5,7 +5,7 @@ import { defaultTimings } from "../../../../service/jobs/timings";
 import { runLine } from "./command";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
-const manual = readFileSync(`${root}docs/service.md`, "utf8");
+const read = (page: string): string => readFileSync(`${root}docs/${page}`, "utf8");
 const ofJobs = ["run", "jobs", "job", "cancel", "retry", "faults"];
 const commands = [
   "start",
@@ -26,20 +26,20 @@ const all = (text: string, pattern: RegExp): string[] => [
   ...new Set([...text.matchAll(pattern)].map(([, found]) => String(found))),
 ];
 
-test("docs/service.md names every command, and exactly the options of each command", async () => {
+test("the pages name every command, and exactly the options of each command", async () => {
   const { out } = await runLine("--help");
   expect(
     all(out, /^ {2}([a-z]+) /gm)
       .filter((name) => name !== "help")
       .sort(),
   ).toEqual([...commands].sort());
-  expect(all(manual, /^\| `([a-z]+)(?: [<[][^`]+)?` \|/gm)).toEqual(expect.arrayContaining(commands));
+  expect(all(read("service.md"), /^\| `([a-z]+)(?: [<[][^`]+)?` \|/gm)).toEqual(expect.arrayContaining(commands));
   // A cell lists the commands of an option, or the exceptions after "all but".
   const applies = (cell: string, name: string): boolean => cell.startsWith("all") !== cell.includes(`\`${name}\``);
-  // The generated tables have the options that `createService` has; each belongs to `start`.
-  const generated = /<!-- [a-z]+: generated -->.*?<!-- end -->/gs;
-  const ofStart = all((manual.match(generated) ?? []).join("\n"), /^\| `(--[a-z-]+)/gm);
-  const ofOthers = [...manual.replaceAll(generated, "").matchAll(/^\| `(--[a-z-]+)[^`]*` \| ([^|]+) \|/gm)];
+  // The first tables have the options that `createService` has; each belongs to `start`.
+  const [shared = "", ofCommands = ""] = read("service-options.md").split("## Options of commands");
+  const ofStart = all(shared, /^\| `(--[a-z-]+)/gm);
+  const ofOthers = [...ofCommands.matchAll(/^\| `(--[a-z-]+)[^`]*` \| ([^|]+) \|/gm)];
   const documented = [
     ...ofStart.map((option) => `start ${option}`),
     ...ofOthers.flatMap(([, option = "", cell = ""]) =>
@@ -61,8 +61,8 @@ test("the tests of the local service that docs/testing.md names exist", () => {
   expect(tests.filter((path) => !existsSync(root + path))).toEqual([]);
 });
 
-test("docs/service.md lists every timing with its default", () => {
-  const documented = [...manual.matchAll(/^\| `([a-zA-Z]+)` \| (\d+) \|/gm)].map(([, name, value]) => [
+test("docs/service-api.md lists every timing with its default", () => {
+  const documented = [...read("service-api.md").matchAll(/^\| `([a-zA-Z]+)` \| (\d+) \|/gm)].map(([, name, value]) => [
     name,
     Number(value),
   ]);
