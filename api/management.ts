@@ -114,12 +114,6 @@ export interface ManagementClient {
    */
   deleteTemplate(template: { id: string; name: string }, options?: CallOptions): Promise<void>;
 
-  /**
-   * Lists the endpoints that are bound to a template and prevent its deletion. REST v2 does not return them; its dialect lists the
-   * endpoints that may be bound, because they have the template's settings without the mark of a copy.
-   */
-  listBoundEndpoints(template: TemplateRecord, options?: CallOptions): Promise<Pick<EndpointRecord, "id" | "name">[]>;
-
   createEndpoint(settings: EndpointCreate, options?: CallOptions): Promise<EndpointRecord>;
   readEndpoint(id: string, options?: CallOptions): Promise<EndpointRecord | undefined>;
   /** Adds the pools that contain the GPU types of an endpoint. Absent if the dialect returns the pools. */
@@ -127,22 +121,22 @@ export interface ManagementClient {
   /** Reads an endpoint's version and newest releases, newest first; undefined in a dialect without releases. */
   readReleases(id: string, options?: CallOptions): Promise<EndpointReleases | undefined>;
   listEndpoints(options?: CallOptions): Promise<EndpointRecord[]>;
-  /** Lists the endpoints with a marked copy of a template's settings, which changes of the template do not affect. */
-  listCopies(templateId: string, options?: CallOptions): Promise<EndpointRecord[]>;
-  /** Copies the template's current settings to one of these endpoints, which keeps its own container settings. */
-  updateCopy(
-    endpoint: Pick<EndpointRecord, "id" | "copyId" | "own">,
-    templateId: string,
-    options?: CallOptions,
-  ): Promise<void>;
+  /**
+   * Lists the endpoints of a template: those that are bound to it in REST v1, and those with a marked copy of its settings in REST v2,
+   * which shows no bindings.
+   */
+  listEndpointsOf(templateId: string, options?: CallOptions): Promise<EndpointRecord[]>;
+  /**
+   * Copies the template's current settings to one of these endpoints, which keeps its own container settings. Absent in a dialect whose
+   * endpoints are bound to their templates.
+   */
+  updateCopy?(endpoint: Pick<EndpointRecord, "id" | "own">, templateId: string, options?: CallOptions): Promise<void>;
   /** Changes only the given settings. */
   updateEndpoint(
     id: string,
     changes: EndpointChanges,
     options?: CallOptions & { settings?: EndpointSettings },
   ): Promise<Pick<EndpointRecord, "id" | "requestUrl" | "version">>;
-  /** URL and body of the PATCH that sets an endpoint's template, for users who send it themselves. */
-  templateChange(id: string, templateId: string): { url: string; body: object };
   /** Reads the workers of an endpoint and their versions. */
   readWorkers(id: string, options?: CallOptions): Promise<EndpointWorkers>;
   deleteEndpoint(id: string, options?: CallOptions): Promise<void>;

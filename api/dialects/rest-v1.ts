@@ -4,7 +4,6 @@ import { invalidArgument, type RequestInfo } from "../errors";
 import type { CallOptions, ManagementClient } from "../management";
 import { newTemplateRetries } from "../retry";
 import {
-  containerOf,
   cpuSettingsOf,
   defaultCpu,
   type EndpointChanges,
@@ -17,15 +16,13 @@ import {
   ownContainerIn,
   type ServerlessEndpointRecord,
   serverlessEndpointRecord,
-  templateRecord,
   workerRecord,
 } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
 import { gpuTypesIn, poolsContaining, poolsOf, selectPools } from "./gpu-pools";
 import { createGraphqlManagement } from "./graphql";
-import { createRestCalls, sharedRequest, templateNotFound } from "./rest-calls";
-import { hasAny, hasIdleTimeout } from "./rest-v2-bodies";
-import { markedCopy, unmarked } from "./template-mark";
+import { createRestCalls, sharedRequest } from "./rest-calls";
+import { hasAny } from "./rest-v2-bodies";
 
 /** The body of a create request, without null settings, and without GPU settings for CPU endpoints. */
 function createBody({ gpuTypeIds, gpuCount, ...others }: EndpointCreate): object {
@@ -61,20 +58,6 @@ const replaceNull = <Value>(value: Value | null | undefined, replacement: Value)
 const endpointWithWorkers = z.lazy(() =>
   serverlessEndpointRecord.unwrap().extend({ workers: z.array(workerRecord).nullish() }),
 );
-const endpointWithTemplate = z.lazy(() =>
-  serverlessEndpointRecord.unwrap().extend({ template: templateRecord.nullish() }),
-);
-
-/** Converts an endpoint created by REST v2, whose bound template is a copy with a variable that names the original template. */
-function endpointFromTemplateRecord({ template, ...record }: z.output<typeof endpointWithTemplate>): EndpointRecord {
-  const endpoint = endpointFrom(record);
-  const { templateId, own, container } = template ? unmarked(containerOf(template)) : {};
-  if (templateId === undefined) return endpoint;
-  const copyId = endpoint.templateId;
-  const idleTimeout = hasIdleTimeout(endpoint) ? endpoint.idleTimeout : undefined;
-  return { ...endpoint, idleTimeout, templateId, own, container, copyId };
-}
-
 /**
  * The management operations through REST v1 (interface: REST management API), and through GraphQL if REST v1 has no path. `baseUrl`
  * includes the version prefix and has no trailing slash.
@@ -108,19 +91,6 @@ export function createRestV1Management(
     return { ...changes, gpuTypeIds: gpuTypesIn(catalog, selectPools(catalog, settings, request)).gpuTypeIds };
   }
 
-  /** Adds the settings of an endpoint's copied template. REST v1 may omit `dockerArgs`; GraphQL returns it. */
-  async function withCopiedSettings(endpoint: EndpointRecord, options?: CallOptions): Promise<EndpointRecord> {
-    const copy = endpoint.copyId === undefined ? undefined : await graphql.readTemplate(endpoint.copyId, options);
-    if (!copy) return endpoint;
-    const { own, container } = unmarked(containerOf(copy));
-    return { ...endpoint, own, container };
-  }
-
-  const withPools = async (endpoint: EndpointRecord, options?: CallOptions): Promise<EndpointRecord> => {
-    const catalog = await pools(options);
-    return { ...endpoint, ...gpuTypesIn(catalog, poolsContaining(catalog, endpoint.gpuTypeIds)) };
-  };
-
   return {
     ...graphql,
 
@@ -137,30 +107,18 @@ export function createRestV1Management(
       return endpointFrom(await send(serverlessEndpointRecord, request, options));
     },
     async readEndpoint(id, options) {
-      const record = await read(endpointWithTemplate, `${endpointUrl("GET", id)}?includeTemplate=true`, options);
-      const endpoint = record && (await withCopiedSettings(endpointFromTemplateRecord(record), options));
-      // REST v2 stores pools, so the order of the types is meaningless, and the types of all pools mean any type.
-      return endpoint?.container && endpoint.gpuTypeIds.length > 0 ? withPools(endpoint, options) : endpoint;
+      const record = await read(serverlessEndpointRecord, endpointUrl("GET", id), options);
+      return record && endpointFrom(record);
     },
-    withPools,
+    async withPools(endpoint, options) {
+      const catalog = await pools(options);
+      return { ...endpoint, ...gpuTypesIn(catalog, poolsContaining(catalog, endpoint.gpuTypeIds)) };
+    },
     readReleases: async () => undefined,
     listEndpoints: async (options) => (await list(serverlessEndpointRecord, endpoints, options)).map(endpointFrom),
-    async listBoundEndpoints(template, options) {
+    async listEndpointsOf(templateId, options) {
       const records = await list(serverlessEndpointRecord, endpoints, options);
-      return records.filter((endpoint) => endpoint.templateId === template.id).map(endpointFrom);
-    },
-    async listCopies(templateId, options) {
-      const records = await list(endpointWithTemplate, `${endpoints}?includeTemplate=true`, options);
-      const copies = records
-        .map(endpointFromTemplateRecord)
-        .filter((endpoint) => endpoint.container && endpoint.templateId === templateId);
-      return Promise.all(copies.map((endpoint) => withCopiedSettings(endpoint, options)));
-    },
-    async updateCopy({ id, copyId, own }, templateId, options) {
-      const template = await graphql.readTemplate(templateId, options);
-      if (!template || copyId === undefined)
-        throw templateNotFound(templateId, requestInfo({ method: "PATCH", url: endpointUrl("PATCH", id) }));
-      await graphql.updateTemplate(copyId, markedCopy(template, own), options);
+      return records.filter((endpoint) => endpoint.templateId === templateId).map(endpointFrom);
     },
     async updateEndpoint(id, changes, options) {
       const url = endpointUrl("PATCH", id);
@@ -175,7 +133,6 @@ export function createRestV1Management(
       const request: TransportRequest = { method: "PATCH", url, body, idempotent: true, visibilityRetries };
       return endpointFrom(await send(serverlessEndpointRecord, request, options));
     },
-    templateChange: (id, templateId) => ({ url: endpointUrl("PATCH", id), body: { templateId } }),
     async readWorkers(id, options) {
       const url = `${endpointUrl("GET", id)}?includeWorkers=true`;
       const { version, workers } = await send(endpointWithWorkers, { method: "GET", url, idempotent: true }, options);

@@ -24,7 +24,7 @@ import { createRestCalls, sharedOptions, templateNotFound } from "./rest-calls";
 import { endpointBody, endpointPatch, hasAny, templateBody } from "./rest-v2-bodies";
 import { createRestV2Catalog } from "./rest-v2-catalog";
 import { endpointFrom } from "./rest-v2-records";
-import { hasSameSettings, markedCopy, markOf } from "./template-mark";
+import { markedCopy } from "./template-mark";
 
 const secretValuesOf = ({ env = {} }: OwnContainer): string[] => longValues(Object.values(env));
 
@@ -114,12 +114,6 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       templateCache.delete(id);
       await remove(templates.of("DELETE", id), options);
     },
-    // REST v2 does not return an endpoint's template. A bound endpoint has the template's settings and no mark.
-    listBoundEndpoints: async (template, options) =>
-      (await listEndpoints(options)).filter(
-        ({ container, templateId }) => templateId === undefined && container && hasSameSettings(container, template),
-      ),
-
     async createEndpoint(settings, options) {
       const info = requestInfo({ method: "POST", url: endpoints.url });
       const container = await containerFor(settings, info, options);
@@ -134,7 +128,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     },
     readReleases: async (id, options) => read(v2ReleasesRecord, `${endpoints.of("GET", id)}/releases`, options),
     listEndpoints,
-    listCopies: async (templateId, options) =>
+    listEndpointsOf: async (templateId, options) =>
       (await listEndpoints(options)).filter((endpoint) => endpoint.templateId === templateId),
     async updateCopy({ id, own }, templateId, options) {
       const url = endpoints.of("PATCH", id);
@@ -159,11 +153,6 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       const request = patch(url, endpointPatch(changes, settings, container, selectedPools), secretValuesOf(container));
       return endpointFrom(await send(v2EndpointRecord, request, options), undefined);
     },
-    templateChange: (id, templateId) => ({
-      url: endpoints.of("PATCH", id),
-      // The service merges the variables of the request with the template's variables.
-      body: { templateId, env: markOf(templateId) },
-    }),
     async readWorkers(id, options) {
       const url = `${endpoints.of("GET", id)}/workers`;
       const { endpointVersion, workers } = await send(v2Workers, { method: "GET", url, idempotent: true }, options);

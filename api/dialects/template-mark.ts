@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import {
   type ContainerSettings,
   containerOf,
@@ -10,7 +9,7 @@ import {
 } from "../shapes";
 
 /** The variable that names a template, and the endpoint's own settings. */
-export function markOf(templateId: string, { env = {}, ...settings }: OwnContainer = {}): Record<string, string> {
+function markOf(templateId: string, { env = {}, ...settings }: OwnContainer = {}): Record<string, string> {
   const variables = Object.keys(env).map((name) => `env.${encodeURIComponent(name)}`);
   return { [markVariable]: [templateId, ...Object.keys(ownContainerIn(settings)), ...variables].join(" ") };
 }
@@ -37,7 +36,3 @@ export function unmarked(copy: ContainerSettings): {
   const own = { ...Object.fromEntries(ownSettings), ...(ownEnv.length > 0 && { env: Object.fromEntries(ownEnv) }) };
   return { templateId, own, container };
 }
-
-/** Returns whether a container has the settings of a template. */
-export const hasSameSettings = (container: ContainerSettings, template: TemplateRecord): boolean =>
-  isDeepStrictEqual(container, containerOf(template));

@@ -267,8 +267,6 @@ export interface EndpointRecord
   container?: ContainerSettings | undefined;
   /** The container settings that override those of the template `templateId`. */
   own?: OwnContainer | undefined;
-  /** Id of the copied template, if the dialect returns it. */
-  copyId?: string | undefined;
   /** True if all GPU types except the excluded types are allowed. Undefined if `gpuTypeIds` is ordered by priority. */
   anyGpuType?: boolean | undefined;
   excludedGpuTypeIds?: string[] | undefined;

@@ -15,7 +15,6 @@ import {
   toProperties,
   Unknown,
 } from "../../engine/values";
-import { callOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import { isDetermined } from "../../framework/properties/defaults";
 import { diffProperty } from "../../framework/properties/diff";
@@ -100,11 +99,7 @@ type ReportedContainer = { [key: string]: unknown };
 const none: ReportedContainer = Object.fromEntries(containerKeys.map((key) => [key, undefined]));
 
 /** The inputs of the endpoint's container: the template and the settings that differ from it, or all settings. */
-export function reportedContainer(
-  record: CompleteRecord,
-  desired: Properties,
-  { clients: { dialect } }: Pick<Context, "clients">,
-): ReportedContainer {
+export function reportedContainer(record: CompleteRecord, desired: Properties): ReportedContainer {
   const { container, own, template: base, templateId } = record;
   const desiredId = stringAt(desired, "templateId");
   // Any container may be that of a template that does not exist yet.
@@ -113,11 +108,6 @@ export function reportedContainer(
     return (desiredId === undefined && isSet(desired, "imageName")) || record.unknownKeys?.includes("templateId")
       ? {}
       : { templateId };
-  if (dialect === "v1") {
-    // The endpoint's copy is itself a template, with other settings.
-    const isCopy = !base || revisionOf(withOwnSettings(base, own)) === revisionOf(container);
-    return { templateId: isCopy ? (templateId ?? desiredId) : record.copyId };
-  }
   if (Object.keys(desired).length === 0)
     return base
       ? { ...none, templateId, ...deviations(container, base, toProperties(own ?? {})) }
@@ -133,21 +123,11 @@ export function reportedContainer(
  * if the settings are equal; otherwise it has its own container.
  */
 export async function withTemplate(
-  listedRecord: EndpointRecord,
+  record: EndpointRecord,
   desired: Properties,
   context: Context,
 ): Promise<CompleteRecord> {
   const desiredId = stringAt(desired, "templateId");
-  const { management } = context.clients;
-  // In REST v1, only the record of a single endpoint shows that its template is a copy of the desired template.
-  const usesOtherTemplate =
-    !listedRecord.container &&
-    listedRecord.templateId !== undefined &&
-    desiredId !== undefined &&
-    listedRecord.templateId !== desiredId;
-  const record = usesOtherTemplate
-    ? ((await management.readEndpoint(listedRecord.id, callOptions(context))) ?? listedRecord)
-    : listedRecord;
   const { container, templateId = desiredId, own } = record;
   if (!container) return record;
   const found = templateId === undefined ? undefined : await template.reader(context).get(templateId, context);
@@ -159,17 +139,13 @@ export async function withTemplate(
 }
 
 /** The container of a record that a rollback restores: its template and the differing settings, or all settings. */
-export function servedContainer(
-  record: CompleteRecord,
-  state: Properties,
-  context: Pick<Context, "clients">,
-): Properties {
+export function servedContainer(record: CompleteRecord, state: Properties): Properties {
   const { container, template: base } = record;
   const lacksVariables = container && Object.keys(base?.env ?? {}).some((name) => !(name in container.env));
-  if (lacksVariables && context.clients.dialect === "v2") return fullInputs(container, {});
+  if (lacksVariables) return fullInputs(container, {});
   return toProperties({
     templateId: container ? undefined : (record.templateId ?? stringAt(state, "templateId")),
-    ...reportedContainer(record, state, context),
+    ...reportedContainer(record, state),
   });
 }
 

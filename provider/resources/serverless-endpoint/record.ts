@@ -105,7 +105,7 @@ export function observe(
     ...rest
   } = record;
   const { minCudaVersion, executionTimeoutMs, unknownKeys = [] } = record;
-  const container = reportedContainer(record, desired, context);
+  const container = reportedContainer(record, desired);
   const inputs: ObservedObject<Inputs, Outputs>["inputs"] = {
     // The properties below may be missing from a record; undefined is kept for them.
     ...toProperties(rest),

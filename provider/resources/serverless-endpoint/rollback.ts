@@ -86,7 +86,7 @@ async function runsContainer(endpoint: EndpointRecord | undefined, inputs: Input
   if (!endpoint) return false;
   const desired = toProperties(inputs);
   const record = await withTemplate(endpoint, desired, context);
-  return differingKeys(servedContainer(record, desired, context), desired).length === 0;
+  return differingKeys(servedContainer(record, desired), desired).length === 0;
 }
 
 /**
@@ -142,7 +142,7 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
     const isRestored = await runsContainer(endpoint, target, context).catch(() => false);
     // The rollback may have succeeded although its response was lost.
     if (!isRestored || !restoresContainer)
-      return rollbackFailure(failed, { error, endpoint, target, keys, failedVersion }, context);
+      return rollbackFailure(failed, { error, endpoint, keys, failedVersion }, context);
   }
   const rollout = followRollout(id, workers, deadlineOf(verify, context), context);
   const isUp = await rollout.waitUntilSettled(target.workersMin).catch(() => false);
@@ -176,13 +176,12 @@ function rollbackFailure(
   rollback: {
     error: unknown;
     endpoint: EndpointRecord | undefined;
-    target: Inputs;
     keys: string[];
     failedVersion: string;
   },
   context: Context,
 ): ResourceInitError {
-  const { error, endpoint, target, keys, failedVersion } = rollback;
+  const { error, endpoint, keys, failedVersion } = rollback;
   const { before } = previous;
   const { name } = update.news;
   const cause = toUserError(error, {
@@ -194,23 +193,13 @@ function rollbackFailure(
     ? `The endpoint runs ${describeContainer(endpoint, context)}, unverified.`
     : `The endpoint could not be read; the update set ${formatSettings(toProperties(update.news), keys, context)}.`;
   const shown = shownKeys(before, keys).filter((key) => key !== "imageName" || mayShowImages(context));
-  const ownKeys = shown.filter((key) => key !== "templateId" && isContainerKey(key));
-  const template =
-    target.templateId !== undefined && keys.includes("templateId") && ownKeys.length === 0
-      ? context.clients.management.templateChange(id, target.templateId)
-      : undefined;
-  const command = template && [
-    `  curl -X PATCH ${template.url} -H "Authorization: Bearer $SERVERLESS_COMPUTE_API_KEY" ` +
-      `-H "Content-Type: application/json" -d '${JSON.stringify(template.body)}'`,
-  ];
   return fail(
     "rollbackFailed",
     [
       `${failedVersion} failed its verification, and the rollback failed: ${cause instanceof Error ? cause.message : String(cause)}`,
       reason,
       currentState,
-      `To roll back endpoint "${name}" (${id}) manually, set ${formatSettings(before, shown, context)}:`,
-      ...(command ?? []),
+      `To roll back endpoint "${name}" (${id}) manually, set ${formatSettings(before, shown, context)}.`,
       'The next "pulumi up" verifies the settings of the program, and rolls the endpoint back if that fails.',
     ].join("\n"),
     outputs,

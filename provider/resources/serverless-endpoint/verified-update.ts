@@ -147,7 +147,7 @@ async function readPreviousVersion(
   if (!record || ![...keys].some(isContainerKey)) return { before, neverVerified, isServing: true };
 
   // The settings of a container are restored together.
-  const served = servedContainer(record, known, context);
+  const served = servedContainer(record, known);
   const { templateId = null } = served;
   const serves = (inputs: Properties): boolean =>
     setsContainer(inputs) && differingKeys(served, inputs, context.clients.dialect).length === 0;

@@ -1,4 +1,4 @@
-import { type Dialect, isApiError, type TemplateRecord } from "serverless-compute-api";
+import { type Dialect, isApiError, type ManagementClient, type TemplateRecord } from "serverless-compute-api";
 import {
   type ContainerSettings,
   containerOf,
@@ -70,21 +70,26 @@ async function update(
   const changes = changedSettings(settings, (key) => changesSetting(key, changed));
   if (Object.keys(changes).length > 0)
     await management.updateTemplate(id, changes, { ...callOptions(context), settings });
-  if (templateContent.some(changed)) await updateCopies(id, containerOf(settings), context);
+  const { updateCopy } = management;
+  if (updateCopy && templateContent.some(changed)) await updateCopies(id, containerOf(settings), updateCopy, context);
   return {};
 }
 
 /** Updates the endpoints with an outdated copy of a template's settings; endpoints that no longer exist are ignored. */
-async function updateCopies(id: string, template: ContainerSettings, context: Context): Promise<void> {
-  const { management } = context.clients;
-  const copies = await management.listCopies(id, callOptions(context));
+async function updateCopies(
+  id: string,
+  template: ContainerSettings,
+  updateCopy: NonNullable<ManagementClient["updateCopy"]>,
+  context: Context,
+): Promise<void> {
+  const copies = await context.clients.management.listEndpointsOf(id, callOptions(context));
   const outdated = copies.filter(
     ({ container, own }) => !container || revisionOf(container) !== revisionOf(withOwnSettings(template, own)),
   );
   const updates = outdated.map(async (endpoint) => {
     context.progress(`updating endpoint "${endpoint.name}" (${endpoint.id})`);
     try {
-      await management.updateCopy(endpoint, id, callOptions(context));
+      await updateCopy(endpoint, id, callOptions(context));
     } catch (error) {
       if (!isApiError(error, "missing")) throw error;
     }

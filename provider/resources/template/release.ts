@@ -21,20 +21,14 @@ const firstDelay = 250;
 /**
  * Deletes a template. The service may delete by name (interface: deleteTemplate), and another template may have taken the name, so
  * each attempt first reads the current name by id. If an endpoint runs the template, the delete fails immediately, because
- * the engine deletes its own endpoints first. Otherwise the delete waits for the release after the last use. With REST v2, which
- * does not report bindings, it always waits.
+ * the engine deletes its own endpoints first. Otherwise the delete waits for the release after the last use.
  */
 export async function releaseTemplate(id: string, context: Context): Promise<void> {
-  const { dialect, management } = context.clients;
   // The service would delete a template whose copy an endpoint runs, and a later rollback would lack it.
-  const template = await tryDelete(id, context, (found) =>
-    rejectIfUsed(found, () => management.listCopies(id, callOptions(context)), context),
-  );
+  const template = await tryDelete(id, context, (found) => rejectIfUsed(found, context));
   if (template === undefined) return;
   const { name } = template;
   const startTime = context.clock.now();
-  if (dialect === "v1")
-    await rejectIfUsed(template, () => management.listBoundEndpoints(template, callOptions(context)), context);
   const timeLimit =
     context.deadline === undefined ? context.settings.templateReleaseLimit : context.deadline - startTime;
   for (;;) {
@@ -89,14 +83,9 @@ async function findTemplate(id: string, context: Context): Promise<TemplateRecor
   return (await management.readTemplate(id, options)) ?? findInList(id, management.listTemplates, options);
 }
 
-type BoundEndpoint = Pick<EndpointRecord, "id" | "name">;
-
 /** Throws if an endpoint of a list runs the template. Lists twice, because a list may lag behind a change of an endpoint. */
-async function rejectIfUsed(
-  { name }: TemplateRecord,
-  list: () => Promise<BoundEndpoint[]>,
-  context: Context,
-): Promise<void> {
+async function rejectIfUsed({ id, name }: TemplateRecord, context: Context): Promise<void> {
+  const list = () => context.clients.management.listEndpointsOf(id, callOptions(context));
   if ((await list()).length === 0) return;
   await context.clock.sleep(second, context.signal);
   const users = await list();
@@ -109,7 +98,7 @@ async function rejectIfUsed(
   );
 }
 
-const formatEndpoints = (endpoints: BoundEndpoint[]): string =>
+const formatEndpoints = (endpoints: EndpointRecord[]): string =>
   endpoints.map(({ name, id }) => `endpoint "${name}" (${id})`).join(", ");
 
 /** Sleeps until `wakeTime` and reports the elapsed time every 5 s. */
@@ -135,16 +124,16 @@ async function sleepWithProgress(
 
 async function timeoutError(template: TemplateRecord, timeLimit: number, context: Context): Promise<Error> {
   const { dialect, management } = context.clients;
-  const boundEndpoints = await management.listBoundEndpoints(template, {
+  const users = await management.listEndpointsOf(template.id, {
     ...callOptions(context),
     ...cleanupCallOptions(context),
   });
   const usage =
-    boundEndpoints.length === 0
-      ? "no endpoint uses it, but a pod may"
+    users.length > 0
+      ? `${formatEndpoints(users)} started to use it in the meantime`
       : dialect === "v2"
-        ? `REST v2 does not show which endpoints use it, perhaps ${formatEndpoints(boundEndpoints)} with the same settings`
-        : `${formatEndpoints(boundEndpoints)} started to use it in the meantime`;
+        ? "no endpoint uses it, but a pod may, or an endpoint that was created with its id, which REST v2 does not show"
+        : "no endpoint uses it, but a pod may";
   const setting =
     context.deadline === undefined
       ? `${context.settings.names.templateReleaseLimit} (seconds)`
@@ -152,6 +141,6 @@ async function timeoutError(template: TemplateRecord, timeLimit: number, context
   return new UserError(
     `template "${template.name}" is still in use after ${Math.round(timeLimit / second)} s: ${usage}. It stays in the state: run the ` +
       `same command again later, or wait longer with ${setting}.`,
-    { help: boundEndpoints.length === 0 ? "templateNotReleased" : undefined },
+    { help: users.length === 0 ? "templateNotReleased" : undefined },
   );
 }

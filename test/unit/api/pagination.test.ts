@@ -47,7 +47,7 @@ describe("a list of REST v2 in pages", () => {
           : page("endpoints", endpoint("e2", "t"), null),
       v2,
     );
-    expect((await clients.management.listCopies("t")).map(({ id }) => id)).toEqual(["e1", "e2"]);
+    expect((await clients.management.listEndpointsOf("t")).map(({ id }) => id)).toEqual(["e1", "e2"]);
   });
 
   test("without pagination is a single page", async () => {

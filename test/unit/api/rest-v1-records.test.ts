@@ -1,15 +1,12 @@
 import { serverlessEndpointRecord } from "serverless-compute-api/shapes";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { endpointFrom } from "../../../api/dialects/rest-v1";
-import { apiErrorOf, startRig } from "../../support/client-rig";
+import { startRig } from "../../support/client-rig";
 import { json } from "../../support/faulty-server";
-import { endpointRecord, templateRecord } from "../../support/records";
+import { endpointRecord } from "../../support/records";
 
-const mark = "SERVERLESS_COMPUTE_TEMPLATE_ID";
-const copy = templateRecord({ id: "copy1", env: { MODEL: "small", [mark]: "t1" } });
 const convert = (fields: object) =>
   endpointFrom(serverlessEndpointRecord.parse({ id: "e1", name: "chat", templateId: "t1", ...fields }));
-const bound = (fields: object = {}) => endpointRecord({ id: "e1", templateId: "copy1", template: copy, ...fields });
 
 test.each<[string, fields: object, record: object]>([
   ["no instances", { instanceIds: [] }, { cpuFlavorIds: [] }],
@@ -39,76 +36,15 @@ test("an endpoint does not report settings that its response omits", () => {
   });
 });
 
-describe("an endpoint that REST v2 created with a copy of a template", () => {
-  const gpuTypes = json({
-    data: {
-      serverlessGpuPools: [
-        { id: "AMPERE_24", gpuTypeIds: ["NVIDIA L4", "NVIDIA RTX A5000"] },
-        { id: "ADA_24", gpuTypeIds: ["NVIDIA GeForce RTX 4090"] },
-      ],
-      gpuTypes: ["NVIDIA RTX A5000", "NVIDIA L4", "NVIDIA GeForce RTX 4090"].map((id) => ({ id })),
-    },
-  });
-  const start = (fields: object) =>
-    startRig(({ body, method }) => {
-      if (method === "GET") return json(bound(fields));
-      return body.includes("gpuTypes") ? gpuTypes : json({ data: { podTemplate: { ...copy, dockerArgs: "--fast" } } });
-    });
-
-  test("has the original template, the copy's settings, and its GPU types in the catalog's order", async () => {
-    const { clients } = await start({ gpuTypeIds: ["NVIDIA L4", "NVIDIA RTX A5000"] });
-    expect(await clients.management.readEndpoint("e1")).toMatchObject({
-      templateId: "t1",
-      copyId: "copy1",
-      container: { dockerArgs: "--fast", env: { MODEL: "small" } },
-      gpuTypeIds: ["NVIDIA RTX A5000", "NVIDIA L4"],
-      anyGpuType: false,
-    });
-  });
-
-  test.each([
-    ["REQUEST_COUNT", undefined],
-    ["QUEUE_DELAY", 5],
-  ])("that scales by %s has the idle timeout %j", async (scalerType, idleTimeout) => {
-    const { clients, requests } = await start({ scalerType, idleTimeout: 5, gpuTypeIds: [] });
-    expect((await clients.management.readEndpoint("e1"))?.idleTimeout).toBe(idleTimeout);
-    expect(requests).toHaveLength(2);
-  });
-
-  test("has the settings of the original after an update of the copy", async () => {
-    const { clients, requests } = await startRig(({ body }) => {
-      const { operationName, variables } = JSON.parse(body);
-      if (operationName === "saveTemplate") return json({ data: { saveTemplate: copy } });
-      return json({ data: { podTemplate: variables.id === "t1" ? templateRecord({ id: "t1" }) : copy } });
-    });
-    await clients.management.updateCopy({ id: "e1", copyId: "copy1" }, "t1");
-    const { operationName, variables } = JSON.parse(requests.at(-1)?.body ?? "");
-    expect([operationName, variables.input.id]).toEqual(["saveTemplate", "copy1"]);
-    expect(variables.input.env).toContainEqual({ key: mark, value: "t1" });
-    expect(variables.input.imageName).toBe("ghcr.io/acme/chat:1.4.2");
-  });
-
-  test.each<[string, copyId: string | undefined, podTemplate: object | null]>([
-    ["without a template", "copy1", null],
-    ["without a copy", undefined, templateRecord()],
-  ])("%s is not updated", async (_what, copyId, podTemplate) => {
-    const { clients, requests } = await startRig([json({ data: { podTemplate } })]);
-    const error = await apiErrorOf(clients.management.updateCopy({ id: "e1", copyId }, "t1"));
-    expect(error).toMatchObject({ code: "template_not_found", request: { method: "PATCH" } });
-    expect(error.message).toBe('templateId: template "t1" does not exist');
-    expect(requests).toHaveLength(1);
-  });
-});
-
-test("a change of the template is a PATCH with its id, and an endpoint of REST v1 has no releases", async () => {
-  const { clients, requests } = await startRig([json({})]);
-  expect(clients.management.templateChange("e1", "t2")).toEqual({
-    url: expect.stringMatching(/\/v1\/endpoints\/e1$/),
-    body: { templateId: "t2" },
-  });
-  expect(await clients.management.readReleases("e1")).toBeUndefined();
-  expect(() => clients.management.templateChange("", "t2")).toThrow('the endpoint id is ""');
-  expect(requests).toEqual([]);
+test("the endpoints of a template are bound to it, and have no releases or copies", async () => {
+  const { clients, requests } = await startRig([
+    json([endpointRecord({ id: "e1", templateId: "t1" }), endpointRecord({ id: "e2", templateId: "t2" })]),
+  ]);
+  const { management } = clients;
+  expect((await management.listEndpointsOf("t1")).map(({ id }) => id)).toEqual(["e1"]);
+  expect(await management.readReleases("e1")).toBeUndefined();
+  expect(management.updateCopy).toBeUndefined();
+  expect(requests.map(({ url }) => url)).toEqual(["/v1/endpoints"]);
 });
 
 test("the number of GPUs of a CPU endpoint is unknown, because it has no effect", async () => {

@@ -2,7 +2,7 @@ import type { UnreadableElement } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { apiErrorOf, startRig } from "../../support/client-rig";
 import { json } from "../../support/faulty-server";
-import { endpointRecord, templateRecord, volumeRecord } from "../../support/records";
+import { endpointRecord, volumeRecord } from "../../support/records";
 
 const gone = { action: "respond", status: 204 } as const;
 
@@ -25,7 +25,7 @@ test("each operation sends the request of the interface", async () => {
   await management.deleteNetworkVolume("id2");
   expect(requests.map(({ method, url, body }) => `${method} ${url} ${body}`.trim())).toEqual([
     'POST /v1/endpoints {"name":"chat","templateId":"t","workersMax":2}',
-    "GET /v1/endpoints/id1?includeTemplate=true",
+    "GET /v1/endpoints/id1",
     "GET /v1/endpoints",
     'PATCH /v1/endpoints/id1 {"workersMax":0,"networkVolumeId":""}',
     "DELETE /v1/endpoints/id1",
@@ -71,31 +71,6 @@ test("a create for CPUs sends GPU settings only with GPU types, CPU flavours onl
       cpuFlavorIds: ["cpu3c"],
     },
     { name: "chat", templateId: "t", computeType: "GPU", gpuCount: 1 },
-  ]);
-});
-
-test("the copies of a template are the endpoints whose template names it in its environment", async () => {
-  const template = (id: string, originalId?: string) => ({
-    ...templateRecord({ id }),
-    env: originalId === undefined ? [] : [{ key: "SERVERLESS_COMPUTE_TEMPLATE_ID", value: originalId }],
-  });
-  const endpoint = (id: string, bound: { id: string }) => endpointRecord({ id, templateId: bound.id, template: bound });
-  const copy = template("copy1", "original1");
-  const { clients, requests } = await startRig(({ method }) =>
-    method === "POST"
-      ? json({ data: { podTemplate: { ...copy, dockerArgs: "--fast" } } })
-      : json([
-          endpoint("e1", copy),
-          endpoint("e2", template("copy2", "original2")),
-          endpoint("e3", template("original1")),
-        ]),
-  );
-  const copies = await clients.management.listCopies("original1");
-  expect(copies).toEqual([expect.objectContaining({ id: "e1", templateId: "original1", copyId: "copy1" })]);
-  expect(copies[0]?.container).toMatchObject({ dockerArgs: "--fast", env: {} });
-  expect(requests.map(({ method, url }) => `${method} ${url}`)).toEqual([
-    "GET /v1/endpoints?includeTemplate=true",
-    "POST /graphql",
   ]);
 });
 
