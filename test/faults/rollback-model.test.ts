@@ -94,7 +94,8 @@ async function sequence(seed: number, story: string[]): Promise<void> {
 
   async function up(programVersion: Serving, options: UpOptions, end?: EarlyEnd): Promise<void> {
     const { id: known, outputs: stateBefore } = endpointOf(deployment) ?? {};
-    const stateImage = images.get(String(stateBefore?.["templateId"]));
+    const { templateId: stateTemplate, imageName: ownImage } = stateBefore ?? {};
+    const stateImage = typeof ownImage === "string" ? ownImage : images.get(String(stateTemplate));
     const before = known === undefined ? undefined : await servingNow(known);
     const run = startRun(end);
     const result = await endOf(deployment.up(programOf(programVersion), run, options));
@@ -117,7 +118,7 @@ async function sequence(seed: number, story: string[]): Promise<void> {
     expect(result, "no message is a raw error").not.toMatch(/"path":|Zod|invalid_type|undefined/);
     if (wasKilled) {
       // Only the killed process knew what served before, unless the state has it.
-      if (stateBefore?.["templateId"] === undefined) allowed.images = [];
+      if (stateTemplate === undefined && stateImage === undefined) allowed.images = [];
       else if (hasUnseenDrift && stateImage) allowed.images.push(stateImage);
       hasUnseenDrift = true;
       return;

@@ -164,3 +164,21 @@ test("a refresh after a killed update marks the version, so that the next deploy
   await deployment.up(programOf("good:3"), startRun());
   expect(endpointIn(deployment).outputs).not.toHaveProperty("unverified");
 });
+
+test.each(["the same template", "another template"])(
+  "after a kill, an adopted endpoint serves as in the state if the next deployment, with %s, fails",
+  async (kind) => {
+    const name = `adopted-and-killed-${kind === "another template"}`;
+    const id = await hand[dialect === "v2" ? "createOwnEndpoint" : "createEndpoint"](name, "good:theirs", 6);
+    const deployment = createDeployment("rollback-states");
+    const more = { name, adoptExisting: true };
+    expect(await endOf(deployment.up(programOf("bad:1", more), startRun()))).toContain("good:theirs");
+    await endOf(deployment.up(programOf("bad:1", more), startRun({ how: "kill", afterProgress: 2 })));
+    endKill();
+    expect((await servingNow(id)).image).toBe("bad:1");
+    const image = kind === "the same template" ? "bad:1" : "bad:2";
+    const end = await endOf(deployment.up(programOf(image, more), startRun()));
+    expect(end).toMatch(/failed its verification; good:theirs(?: \(version \d\))? keeps serving/);
+    expect((await servingNow(id)).image).toBe("good:theirs");
+  },
+);

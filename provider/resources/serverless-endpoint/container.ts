@@ -156,6 +156,17 @@ export const differingKeys = (container: Properties, inputs: Properties, dialect
     return !isOfService && diffProperty(serverlessEndpointInputs, key, inputs[key], container[key], dialect).length > 0;
   });
 
+/** Returns true if an endpoint runs the container of some inputs. */
+export async function runsContainer(
+  endpoint: EndpointRecord | undefined,
+  inputs: Properties,
+  context: Context,
+): Promise<boolean> {
+  if (!endpoint || !setsContainer(inputs)) return false;
+  const record = await withTemplate(endpoint, inputs, context);
+  return differingKeys(servedContainer(record, inputs), inputs, context.clients.dialect).length === 0;
+}
+
 /** Paths of variables and arguments that neither of `known` has: the service's, which may be secrets of a template. */
 export function foreignSettings(outputs: Properties, known: readonly Properties[]): Path[] {
   const variablesIn = (properties: Properties): string[] =>

@@ -7,7 +7,7 @@ import type { Update } from "../../framework/definition";
 import type { ResourceInitError } from "../../framework/errors";
 import { toUserError } from "../../framework/messages";
 import { hiddenValue, isSecretAt } from "../../framework/properties/secret-paths";
-import { differingKeys, servedContainer, setsContainer, withTemplate } from "./container";
+import { runsContainer, setsContainer } from "./container";
 import { checkedInputs, type Inputs, isContainerKey, type ServiceOutputs, type Verify } from "./inputs";
 import { deadlineOf, followRollout } from "./rollout";
 import { inputsIn, markedPath, type Unverified, type UpdateTrigger } from "./rollout-states";
@@ -81,14 +81,6 @@ const formatSettings = (settings: Properties, keys: readonly string[], { secrets
 const shownKeys = (settings: Properties, keys: readonly string[]): string[] =>
   keys.filter((key) => !isContainerKey(key) || (settings[key] ?? null) !== null);
 
-/** Returns true if an endpoint runs the container of some inputs. */
-async function runsContainer(endpoint: EndpointRecord | undefined, inputs: Inputs, context: Context): Promise<boolean> {
-  if (!endpoint) return false;
-  const desired = toProperties(inputs);
-  const record = await withTemplate(endpoint, desired, context);
-  return differingKeys(servedContainer(record, desired), desired).length === 0;
-}
-
 /**
  * Rolls back an update and waits for workers of the previous version. Returns the failure of the update, with its reason and the
  * endpoint's current version.
@@ -139,7 +131,7 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
     const endpoint = await context.clients.management
       .readEndpoint(id, cleanupCallOptions(context))
       .catch(() => undefined);
-    const isRestored = await runsContainer(endpoint, target, context).catch(() => false);
+    const isRestored = await runsContainer(endpoint, toProperties(target), context).catch(() => false);
     // The rollback may have succeeded although its response was lost.
     if (!isRestored || !restoresContainer)
       return rollbackFailure(failed, { error, endpoint, keys, failedVersion }, context);

@@ -8,7 +8,7 @@ import { toUserError } from "../../framework/messages";
 import { acquirePoll } from "../../framework/poll-limiter";
 import { withoutOmitted } from "../../framework/properties/defaults";
 import { diffProperty } from "../../framework/properties/diff";
-import { differingKeys, servedContainer, setsContainer, withTemplate } from "./container";
+import { differingKeys, runsContainer, servedContainer, setsContainer, withTemplate } from "./container";
 import { containerKeys, type Inputs, isContainerKey, type ServiceOutputs, serverlessEndpointInputs } from "./inputs";
 import { observe } from "./record";
 import { type Apply, rollBack } from "./rollback";
@@ -149,24 +149,25 @@ async function readPreviousVersion(
   // The settings of a container are restored together.
   const served = servedContainer(record, known);
   const { templateId = null } = served;
-  const serves = (inputs: Properties): boolean =>
-    setsContainer(inputs) && differingKeys(served, inputs, context.clients.dialect).length === 0;
+  const serves = (inputs: Properties): Promise<boolean> => runsContainer(listed, inputs, context);
   const verified = inputsIn(state, pending?.before);
-  const isOfOtherTemplate =
+  const servesState = await serves(known);
+  const isOfOtherTemplate = async (): Promise<boolean> =>
+    setsContainer(verified) &&
     typeof templateId === "string" &&
     context.ownedIds.has(templateId) &&
-    [known, program].some((inputs) => serves({ ...inputs, templateId }));
-  const isOfStack = serves(program) || (isOfOtherTemplate && setsContainer(verified));
-  if (!serves(known) && !isOfStack) {
+    ((await serves({ ...known, templateId })) || (await serves({ ...program, templateId })));
+  const isOfStack = servesState || (await serves(program)) || (await isOfOtherTemplate());
+  if (!isOfStack) {
     const otherKeys = setsContainer(known) ? differingKeys(served, known, context.clients.dialect) : containerKeys;
     const changedKeys = new Set([...[...keys].filter(isContainerKey), ...otherKeys]);
     const container = Object.fromEntries([...changedKeys].map((key) => [key, served[key] ?? null]));
     return { before: { ...before, ...container }, neverVerified: true, isServing: true };
   }
-  const restored = serves(known) ? [...keys].filter(isContainerKey) : [...keys];
+  const restored = servesState ? [...keys].filter(isContainerKey) : [...keys];
   return {
     before: { ...before, ...Object.fromEntries(restored.map((key) => [key, lastVerified(key)])) },
     neverVerified,
-    isServing: serves(verified),
+    isServing: await serves(verified),
   };
 }
