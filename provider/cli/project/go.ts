@@ -79,7 +79,7 @@ ${indent(body, "\t\t")}
 
 /** A project in Go with the SDK of the plugin: its files by their names. */
 export const goProject = (program: Program, project: Project): Record<string, string> => ({
-  "Pulumi.yaml": pulumiYaml(project, " go"),
+  "Pulumi.yaml": pulumiYaml(project, " go", program.config),
   "main.go": programText(program),
   "go.mod": `module ${project.name}
 

@@ -21,11 +21,18 @@ export function pluginFolder(project: string): string {
   return relative(projectFolder, join(packageFolder, pluginPath)).replaceAll("\\", "/");
 }
 
-/** Pulumi.yaml of a project with the plugin from the npm package. `runtime` may have several lines. */
-export const pulumiYaml = ({ name, version, plugin }: Project, runtime: string): string =>
+/**
+ * Pulumi.yaml of a project with the plugin from the npm package. `runtime` may have several lines. The engine reports a missing
+ * value of `secrets` before it starts the program.
+ */
+export const pulumiYaml = (
+  { name, version, plugin }: Project,
+  runtime: string,
+  secrets: readonly string[] = [],
+): string =>
   `name: ${name}
 runtime:${runtime}
-plugins:
+${secrets.length === 0 ? "" : "config:\n"}${secrets.map((key) => `  ${key}: { type: string, secret: true }\n`).join("")}plugins:
   providers:
     - name: serverless-compute
       path: ${plugin}

@@ -56,7 +56,7 @@ function programText({ resources, config }: Program): string {
 
 /** A project in Python with the SDK of the plugin: its files by their names. */
 export const pythonProject = (program: Program, project: Project): Record<string, string> => ({
-  "Pulumi.yaml": pulumiYaml(project, "\n  name: python\n  options:\n    virtualenv: venv"),
+  "Pulumi.yaml": pulumiYaml(project, "\n  name: python\n  options:\n    virtualenv: venv", program.config),
   "__main__.py": programText(program),
   "requirements.txt": "pulumi>=3.165,<4\n./sdks/python\n",
 });

@@ -73,7 +73,7 @@ export function typescriptProject(program: Program, project: Project): Record<st
     noEmit: true,
   };
   return {
-    "Pulumi.yaml": pulumiYaml(project, " nodejs"),
+    "Pulumi.yaml": pulumiYaml(project, " nodejs", program.config),
     "index.ts": programText(program),
     "package.json": `${JSON.stringify(manifest, null, 2)}\n`,
     "tsconfig.json": `${JSON.stringify({ compilerOptions, files: ["index.ts"] }, null, 2)}\n`,

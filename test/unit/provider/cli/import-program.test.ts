@@ -136,6 +136,16 @@ const chatEndpoint = new serverless.ServerlessEndpoint("chat-endpoint", {
 `);
 });
 
+test.each([typescriptProject, pythonProject, goProject])(
+  "a project of %o declares the values of its config as secrets",
+  (write) => {
+    const withConfig = parse(write(program, project)["Pulumi.yaml"] ?? "");
+    expect(Object.keys(withConfig.config)).toEqual(program.config);
+    expect(Object.values(withConfig.config)).toEqual(program.config.map(() => ({ type: "string", secret: true })));
+    expect(parse(write(programOf([]), project)["Pulumi.yaml"] ?? "")).not.toHaveProperty("config");
+  },
+);
+
 test("a program in Python has the same resources", () => {
   expect(pythonProject(program, project)["__main__.py"]).toBe(`import pulumi
 import pulumi_serverless_compute as serverless
