@@ -13,13 +13,23 @@ const lowestNode = "20.19.0";
  * @param {import("./progress.mjs").Progress} [options.progress]
  * @returns {Promise<import("./cli/folder.mjs").Cli>}
  */
-export async function setUp({ progress = createProgress() } = {}) {
-  const workspace = setUpWithoutCli({ progress });
-  const cli = findCli({ progress, installed: workspace });
-  // Reported below, after the packages: some commands continue without a CLI.
-  cli.catch(() => {});
+export async function setUp(options) {
+  const { workspace, cli } = startSetUp(options);
   await workspace;
   return cli;
+}
+
+/**
+ * Starts the preparation of a clean clone. `workspace` resolves once the packages are compiled, `cli` once the CLI is ready. The caller
+ * awaits `workspace` first: some commands continue without a CLI.
+ * @param {object} [options]
+ * @param {import("./progress.mjs").Progress} [options.progress]
+ */
+export function startSetUp({ progress = createProgress() } = {}) {
+  const workspace = setUpWithoutCli({ progress });
+  const cli = findCli({ progress, installed: workspace });
+  cli.catch(() => {});
+  return { workspace, cli };
 }
 
 /**

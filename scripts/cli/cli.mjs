@@ -138,7 +138,7 @@ async function createCli(home, settings, attempts) {
     {
       source: "build",
       name: "build with Go",
-      text: "Building the Pulumi CLI from its Go modules, 5 to 10 minutes, once",
+      text: "Building the Pulumi CLI from its Go modules, 3 to 10 minutes, once",
       into: (folder) => buildCli({ version, folder, go, env, dynamicProvider, installed }),
     },
   ];

@@ -29,8 +29,11 @@ export async function inspectMachine() {
   };
 }
 
+/** Estimated seconds of the steps on two cores. */
+const estimates = { download: 60, install: 30, compile: 20, deploy: 10 };
+
 /**
- * The findings and the steps of a run, with estimates for a machine with two cores.
+ * The findings and the steps of a run, with estimates.
  * @param {Findings} findings
  * @returns {string[]} Lines.
  */
@@ -42,13 +45,16 @@ export function planLines({ node, npm, cli, go, pending }) {
     go === undefined ? [] : `Go ${go}`,
     pending.install ? "no up-to-date npm packages" : "the npm packages",
   ];
-  const build = go === undefined ? "" : "; if it is not available, build it from Go modules, 5 to 10 min";
+  const build = go === undefined ? "" : "; if it is not available, build it from Go modules, 3 to 10 min";
   const suffix = cli ? "" : " at the same time";
   const steps = [
-    cli ? [] : `download the Pulumi CLI, about 1 min${build}`,
-    pending.install ? `install the npm packages${suffix}, about 30 s` : [],
-    pending.compile ? `compile the packages${suffix}, about 20 s` : [],
-    "start the local service and deploy examples/quickstart, about 20 s",
+    cli ? [] : `download the Pulumi CLI, about ${estimates.download} s${build}`,
+    pending.install ? `install the npm packages${suffix}, about ${estimates.install} s` : [],
+    pending.compile ? `compile the packages${suffix}, about ${estimates.compile} s` : [],
+    `start the local service and deploy examples/quickstart, about ${estimates.deploy} s`,
   ];
-  return [`Found: ${cliSearch.flat().join(", ")}.`, "Steps:", ...steps.flat().map((step) => `  - ${step}`), ""];
+  const packages = (pending.install ? estimates.install : 0) + (pending.compile ? estimates.compile : 0);
+  const total = Math.max(cli ? 0 : estimates.download, packages) + estimates.deploy;
+  const header = `Steps, about ${total} s in total${build === "" ? "" : " without a build of the CLI"}:`;
+  return [`Found: ${cliSearch.flat().join(", ")}.`, header, ...steps.flat().map((step) => `  - ${step}`), ""];
 }

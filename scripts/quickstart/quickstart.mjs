@@ -3,7 +3,7 @@ import { relative } from "node:path";
 import { root, runScript } from "../entry.mjs";
 import { LockTimeout, withLock } from "../lock.mjs";
 import { createProgress } from "../progress.mjs";
-import { setUp } from "../setup.mjs";
+import { startSetUp } from "../setup.mjs";
 import { remainingObjects, startService } from "./local-service.mjs";
 import { createFolders, paths, quickstartEnvironment } from "./paths.mjs";
 import { inspectMachine, planLines } from "./plan.mjs";
@@ -42,9 +42,10 @@ await runScript(async () => {
 async function open(once) {
   const staysRunning = !once && process.stdin.isTTY && process.stdout.isTTY;
   for (const line of planLines(await inspectMachine())) print(line);
-  const cli = await setUp({ progress: createProgress(process.stdout) });
+  const { workspace, cli: pendingCli } = startSetUp({ progress: createProgress(process.stdout) });
+  await workspace;
   await createFolders();
-  const interrupt = interruption();
+  // The service starts beside the download or build of the CLI.
   const service = await startService({
     folder: root,
     dataFolder: paths.service,
@@ -52,10 +53,14 @@ async function open(once) {
     images: { "acme/greeter:1": "examples/quickstart/handler.mjs" },
     templateRelease,
   });
+  /** @type {AbortSignal | undefined} Undefined until the CLI is ready: Ctrl-C then ends this process, and so the service. */
+  let interrupt;
   try {
     print(`Local service: ${new URL(service.addresses.baseUrl).origin}`);
     // With --once, no user reads the link, and the output may be stored in logs.
     if (staysRunning) print(`Console: open ${service.consoleUrl} (the link works once)`);
+    const cli = await pendingCli;
+    interrupt = interruption();
     const stack = createStack(cli.command, quickstartEnvironment(cli, service), interrupt, print);
     await stack.open();
     print(`Deploying examples/quickstart with Pulumi ${cli.version}:\n`);
@@ -63,11 +68,11 @@ async function open(once) {
       ? deployAndStay(stack, service, interrupt)
       : deployAndDestroy(stack, service, interrupt));
   } catch (error) {
-    if (!interrupt.aborted) throw error;
+    if (!interrupt?.aborted) throw error;
     return 130;
   } finally {
     await service.stop();
-    if (staysRunning || interrupt.aborted) showNextSteps();
+    if (staysRunning || interrupt?.aborted) showNextSteps();
   }
 }
 

@@ -29,9 +29,9 @@ export async function releaseVersion({ folder = root, date = new Date().toISOStr
 
   rewrite("package-lock.json", (text) => {
     const lock = JSON.parse(text);
-    for (const path of [...publishedPackages, "examples/quickstart"]) {
+    for (const path of publishedPackages) {
       const { version, dependencies } = JSON.parse(read(`${path}/package.json`));
-      Object.assign(lock.packages[path], version === undefined ? {} : { version }, { dependencies });
+      Object.assign(lock.packages[path], { version, dependencies });
     }
     return `${JSON.stringify(lock, null, 2)}\n`;
   });

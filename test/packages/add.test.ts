@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { cp, readdir, readFile, writeFile } from "node:fs/promises";
+import { basename, delimiter, dirname, join } from "node:path";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { installPackages } from "../../scripts/add/installation.mjs";
 import { readProject } from "../../scripts/add/project.mjs";
 import { run } from "../../scripts/child.mjs";
+import { writePolicyHost } from "../plugin/support/policy-host";
 import { repository } from "../plugin/support/sdk";
 import { type CleanRoom, createCleanRoom } from "./support/clean-room";
 
@@ -80,6 +81,44 @@ describe("the packages of a clone", { timeout: 280_000 }, () => {
     for (const [name, text] of Object.entries(files)) expect(await read(room, name)).toBe(text);
   });
 });
+
+/** Examples that readers copy to their projects, with a command that uses the packages. */
+const copies = [
+  {
+    example: "examples/policy",
+    command: ["pulumi", "preview", "--policy-pack", "."],
+    output: "✅ serverless-compute@v0.1.0",
+  },
+  { example: "examples/vitest", command: ["npx", "--no", "vitest", "run"], output: "3 passed" },
+];
+
+describe.runIf(process.env["FULL"])("an example", { timeout: 600_000 }, () => {
+  it.each(copies)(
+    "works in another place with the packages of a clone: $example",
+    async ({ example, command, output }) => {
+      const room = await createCleanRoom(process.execPath);
+      onTestFinished(room.remove);
+      const folder = join(room.folder, "copy");
+      const filter = (path: string): boolean => !path.endsWith("node_modules");
+      await cp(join(repository, example), folder, { recursive: true, filter });
+      expect(await installPackages(readProject(folder), packages)).toEqual([]);
+      const path = await usePolicyHost(folder, room);
+      const [name = "", ...args] = command;
+      const finished = await run(name, args, { cwd: folder, env: { ...room.env, PATH: path }, timeout: 280_000 });
+      expect(finished.stdout, finished.stderr).toContain(output);
+    },
+  );
+});
+
+/** Lets the CLI of this run start a copied policy pack, and makes the pack the program of a stack. Returns the PATH. */
+async function usePolicyHost(folder: string, room: CleanRoom): Promise<string | undefined> {
+  if (!existsSync(join(folder, "PulumiPolicy.yaml"))) return room.env["PATH"];
+  const bin = await writePolicyHost(folder);
+  await writeFile(join(folder, "Pulumi.yaml"), "name: empty\nruntime: nodejs\nmain: empty.js\n");
+  await writeFile(join(folder, "empty.js"), "");
+  await run("pulumi", ["stack", "init", "dev"], { cwd: folder, env: room.env });
+  return [bin, room.env["PATH"]].join(delimiter);
+}
 
 it.each([
   [[], "Usage: npm run add -- <folder> [--language typescript|python|go|yaml|dotnet|java]"],

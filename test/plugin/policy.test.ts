@@ -1,33 +1,26 @@
-import { chmod, cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { dynamicWay } from "../engine/way";
 import { type EngineService, useEngineService } from "../support/engine-service";
 import type { Stack } from "../support/pulumi";
+import { writePolicyHost } from "./support/policy-host";
 import { repository } from "./support/sdk";
 import { pluginWay } from "./support/way";
 
-/**
- * Copies the policy pack with the installed packages. The language host of this CLI is older than the CLI and cannot run policy
- * packs. Therefore the copy names another runtime, for which the engine starts an executable of that name.
- */
+/** Copies the policy pack with the installed packages, for a host of the CLI. */
 async function copyPack(folder: string): Promise<{ pack: string; bin: string }> {
-  const [pack, bin] = [join(folder, "policy"), join(folder, "bin")];
+  const pack = join(folder, "policy");
   await cp(join(repository, "examples", "policy"), pack, {
     recursive: true,
     filter: (path) => !path.endsWith("node_modules"),
   });
-  await writeFile(join(pack, "PulumiPolicy.yaml"), "runtime: node-pack\n");
   await mkdir(join(pack, "node_modules"));
   for (const name of ["pulumi-serverless-compute", "serverless-compute-api"])
     await symlink(join(inject("packed"), "node_modules", name), join(pack, "node_modules", name));
   for (const name of ["@pulumi", "typescript"])
     await symlink(join(repository, "node_modules", name), join(pack, "node_modules", name));
-  await mkdir(bin);
-  const analyzer = join(bin, "pulumi-analyzer-policy-node-pack");
-  await writeFile(analyzer, '#!/bin/sh\nexec node "$PWD/node_modules/@pulumi/pulumi/cmd/run-policy-pack" "$@"\n');
-  await chmod(analyzer, 0o755);
-  return { pack, bin };
+  return { pack, bin: await writePolicyHost(pack) };
 }
 
 const prices = { gpus: { "NVIDIA L4": 0.69 }, volumes: { STANDARD: 0.07, HIGH_PERFORMANCE: 0.14 } };
