@@ -10,7 +10,7 @@ import { setUpWithoutCli } from "./setup.mjs";
 await runScript(async () => {
   const progress = createProgress(process.stdout);
   await setUpWithoutCli({ progress });
-  const tsc = join("node_modules", "typescript", "bin", "tsc");
+  const tsc = join("node_modules", "typescript-native", "bin", "tsc");
   const biome = join("node_modules", "@biomejs", "biome", "bin", "biome");
   const packages = { name: "Types of the packages", args: [tsc, "-b"] };
   const others = [

@@ -40,7 +40,7 @@ await runScript(async () => {
 });
 
 function compile() {
-  const tsc = createRequire(import.meta.url).resolve("typescript/bin/tsc");
+  const tsc = join(root, "node_modules", "typescript-native", "bin", "tsc");
   return run(process.execPath, [tsc, "-b"], { cwd: root });
 }
 

@@ -30,7 +30,7 @@ export async function packNodeSdk(sdk, target) {
     await cp(sdk, draft, { recursive: true });
     await completeSdk(draft, "nodejs");
     await symlink(join(root, "node_modules"), join(draft, "node_modules"));
-    const tsc = join(root, "node_modules", "typescript", "bin", "tsc");
+    const tsc = join(root, "node_modules", "typescript-native", "bin", "tsc");
     // The package does not contain the sources of source maps.
     const compiled = await run(process.execPath, [
       tsc,

@@ -64,7 +64,7 @@ async function composed() {
 }
 
 beforeAll(async () => {
-  const built = await run(process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc"), "-b"], {
+  const built = await run(process.execPath, [join(root, "node_modules", "typescript-native", "bin", "tsc"), "-b"], {
     cwd: root,
   });
   expect(built.code, built.stdout).toBe(0);

@@ -48,7 +48,7 @@ async function unpack(tarball: string, packageFolder: string, target: string): P
  */
 async function install(folder: string): Promise<Installation> {
   const cli = await findCli();
-  await runChecked(process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "-b"], { cwd: root });
+  await runChecked(process.execPath, [join("node_modules", "typescript-native", "bin", "tsc"), "-b"], { cwd: root });
   await runChecked(process.execPath, [join("scripts", "release", "bundle-plugin.mjs")], { cwd: root });
   const pack = async (name: string): Promise<string> =>
     join(
