@@ -1,13 +1,17 @@
+import { readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitepress";
 import { slugOf } from "../../scripts/docs/pages.mjs";
+import { versionMenu } from "../../scripts/docs/versions.mjs";
 import { readPublisher } from "../../scripts/publisher.mjs";
 
 const page = (text: string, link: string) => ({ text, link });
 
 const docs = fileURLToPath(new URL("..", import.meta.url));
 const { repository } = readPublisher();
+const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
+const { version } = JSON.parse(read("provider/package.json"));
 
 /** Target of a page's link on the site; undefined for a file outside docs while no repository is published. */
 function addressOf(page: string, href: string): string | undefined {
@@ -55,6 +59,19 @@ export default defineConfig({
           }
         }
       });
+      // The name of its column for each cell of a table with three or more columns, which narrow screens show as a list.
+      md.core.ruler.after("inline", "columns", ({ tokens }) => {
+        let columns: string[] = [];
+        let column = 0;
+        for (const [index, token] of tokens.entries()) {
+          if (token.type === "table_open") columns = [];
+          if (token.type === "th_open") columns.push(tokens[index + 1]?.content.replaceAll("`", "") ?? "");
+          if (token.type === "tr_open") column = 0;
+          if (token.type !== "td_open") continue;
+          if (columns.length > 2) token.attrSet("data-column", columns[column] ?? "");
+          column += 1;
+        }
+      });
       // Braces are no expression of Vue, in code and in sentences.
       const textOf = (content = "") => md.utils.escapeHtml(content).replaceAll("{{", "&#123;&#123;");
       md.renderer.rules.text = (tokens, index) => textOf(tokens[index]?.content);
@@ -62,13 +79,31 @@ export default defineConfig({
     },
   },
   themeConfig: {
-    search: { provider: "local" },
+    siteTitle: "Serverless Compute",
+    search: {
+      provider: "local",
+      options: {
+        // Every row of the conformance page would be a result.
+        _render: (text, env, md) => (env.relativePath === "conformance.md" ? "" : md.render(text, env)),
+        miniSearch: {
+          searchOptions: {
+            // Reference before guides, pages for maintainers last. The browser runs this function without the names around it.
+            boostDocument: (id) => {
+              if (/^\/(architecture|testing|releasing|decisions\/)/.test(id)) return 0.2;
+              return id.startsWith("/resources/") ? 1.5 : 1;
+            },
+          },
+        },
+      },
+    },
     nav: [
       page("Start", "/start/"),
       page("Guides", "/guides/"),
       page("Resources", "/resources/"),
       page("Local service", "/service"),
+      versionMenu(version, read("CHANGELOG.md"), repository),
     ],
+    // A folded group opens on its own pages.
     sidebar: [
       {
         text: "Start",
@@ -77,6 +112,7 @@ export default defineConfig({
       { text: "Concepts", items: [page("Concepts", "/concepts"), page("GPU types and data centres", "/catalog")] },
       {
         text: "Guides",
+        collapsed: true,
         items: [
           page("Smoke tests", "/guides/smoke-tests"),
           page("Roll out safely", "/roll-out-safely"),
@@ -106,6 +142,7 @@ export default defineConfig({
       },
       {
         text: "Resources",
+        collapsed: true,
         items: [
           page("Rules for all resources", "/resources/"),
           page("ServerlessEndpoint", "/resources/serverless-endpoint"),
@@ -121,6 +158,7 @@ export default defineConfig({
       },
       {
         text: "Local service",
+        collapsed: true,
         items: [
           page("Start and use it", "/service"),
           page("The console", "/console"),
@@ -131,6 +169,7 @@ export default defineConfig({
       },
       {
         text: "Reference",
+        collapsed: true,
         items: [
           page("The plugin", "/plugin"),
           page("The command line", "/command-line"),

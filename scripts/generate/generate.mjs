@@ -14,7 +14,7 @@ import { root, runScript } from "../entry.mjs";
 import { readPublisher } from "../publisher.mjs";
 import { noticesText } from "../release/notices.mjs";
 import { catalogPage } from "./catalog.mjs";
-import { packagesText, startLanguages, startPage, withParts } from "./install.mjs";
+import { installText, packagesText, startLanguages, startPage, withParts } from "./install.mjs";
 import { manifestText, publicationText, publishedPackages } from "./metadata.mjs";
 import { reference } from "./reference.mjs";
 import { optionsPage } from "./service-options.mjs";
@@ -75,6 +75,9 @@ async function generatedFiles() {
       require("../../service/dist/cli/main.js").commandLine(),
     ),
     "docs/catalog.md": catalogPage(require("../../api/dist/catalog.js")),
+    "README.md": withParts(read("README.md"), {
+      install: installText("typescript", publisher, version, "docs/start/README.md"),
+    }),
     "docs/start/README.md": withParts(read("docs/start/README.md"), { packages: packagesText(publisher) }),
     ...Object.fromEntries(startPages),
     ...Object.fromEntries(manifests),

@@ -50,11 +50,12 @@ export const startPage = (text, language, publisher, version) =>
  * @param {StartLanguage} language
  * @param {Publisher} publisher
  * @param {string} version Version of the packages.
+ * @param {string} [start] Path of docs/start/README.md from the page.
  */
-function installText(language, publisher, version) {
+export function installText(language, publisher, version, start = "README.md") {
   const { option, packages, settings, commands } = languages[language];
   if (publisher.repository === null) {
-    return `Run this in [a clone](README.md#get-the-packages). \`../chat\` is an empty folder or your Pulumi project's folder:
+    return `Run this in [a clone](${start}#get-the-packages). \`../chat\` is an empty folder or your Pulumi project's folder:
 
 \`\`\`sh
 mkdir -p ../chat

@@ -56,9 +56,10 @@ export function optionsPage({ startOptions, defaultText }, simulated, program) {
     const { flag, text, details } = option.texts;
     const unit = flag.endsWith("<seconds>") ? " (ms)" : "";
     const purpose = details === undefined ? text : `${text}. ${details}`;
-    return [`\`${flag}\``, `\`${option.path.join(".")}\`${unit}`, defaultText(option) ?? "–", purpose];
+    const names = `\`${flag}\`, \`${option.path.join(".")}\`${unit}`;
+    return [names, defaultText(option) ?? "–", purpose];
   };
-  const head = ["option of `start`", "option of `createService`", "default", "meaning"];
+  const head = ["option of `start`, of `createService`", "default", "meaning"];
   return `<!-- Generated from the command line by \`npm run generate\`; do not edit. -->
 
 # Options of the local service

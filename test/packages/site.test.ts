@@ -6,8 +6,11 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { lastLines, run } from "../../scripts/child.mjs";
 import { repository } from "../plugin/support/sdk";
 
-/** Sources of the site: pages, and scripts that its configuration imports. */
-const sources = ["docs", "scripts", "publisher.json"];
+/** Sources of the site: pages, and files that its configuration reads. */
+const sources = ["docs", "scripts", "publisher.json", "CHANGELOG.md", "provider/package.json"];
+
+/** Paths of the site's files. */
+const pathsIn = (site: string): string[] => readdirSync(site, { recursive: true, encoding: "utf8" });
 
 /** The site's file for an address without its anchor, as resolved by a file server. */
 function fileAt(site: string, path: string): string | undefined {
@@ -57,13 +60,20 @@ describe("the site of docs", () => {
         expect(finished.code, lastLines(finished, 20)).toBe(0);
       }
       const site = join(folder, "docs", ".vitepress", "dist");
-      const pages = readdirSync(site, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".html"));
+      const pages = pathsIn(site).filter((name) => name.endsWith(".html"));
       expect(pages.length).toBeGreaterThan(35);
       // The links of the 404 page exist only in the browser.
       const deadTargets = pages
         .filter((name) => name !== "404.html")
         .map((name) => [name, deadLinks(site, name)] as const);
       expect(deadTargets.filter(([, links]) => links.length > 0)).toEqual([]);
-      expect(readFileSync(join(site, "resources", "secret.html"), "utf8")).toContain("vp-code-group");
+      const page = readFileSync(join(site, "resources", "secret.html"), "utf8");
+      expect(page).toContain("vp-code-group");
+      expect(page).toContain('data-column="meaning"');
+      expect(page).toMatch(/Version \d+\.\d+\.\d+/);
+      const [index = ""] = pathsIn(site).filter((path) => path.includes("@localSearchIndex"));
+      const found = readFileSync(join(site, index), "utf8");
+      expect(found).toContain("/resources/serverless-endpoint#workers-and-scaling");
+      expect(found).not.toContain("/conformance#");
     });
 });

@@ -11,6 +11,7 @@ import { createCleanRoom } from "./support/clean-room";
 
 /** Pages that begin in an empty folder, with their requirements besides Node, npm and the CLI. */
 const pages: { page: string; host?: MoreHosts; needsVenv?: true; needsGo?: true; isInFolder?: true }[] = [
+  { page: "README.md" },
   { page: "docs/start/typescript.md" },
   { page: "docs/start/yaml.md", host: "yaml" },
   // They generate SDKs and download Pulumi's SDKs; without caches, the SDK for Go compiles for minutes.

@@ -27,6 +27,7 @@ const paths = [
   "provider/THIRD-PARTY-NOTICES.txt",
   "docs/service-options.md",
   "docs/catalog.md",
+  "README.md",
   "docs/start/README.md",
   "docs/start/typescript.md",
   "docs/start/python.md",
@@ -61,9 +62,9 @@ test("generate --check reports each stale or missing file and writes none; gener
   const committed = texts();
   const [missing = "", ...others] = paths;
   rmSync(join(folder, missing));
-  // Only the commands of the start pages are generated.
+  // Only the install commands of these pages are generated.
   const outdated = (path: string, text: string): string =>
-    path.startsWith("docs/start/") ? text.replace("npm run add", "npm run sub") : `${text}\n`;
+    /^(docs\/start\/.*|README\.md)$/.test(path) ? text.replace("npm run add", "npm run sub") : `${text}\n`;
   const outdatedTexts = others.map((path, index) => outdated(path, committed[index + 1] ?? ""));
   for (const [index, path] of others.entries()) writeFileSync(join(folder, path), outdatedTexts[index] ?? "");
   const complaint = (path: string): string => `${path} is out of date. Run: npm run generate\n`;
