@@ -116,6 +116,14 @@ describe("the pages", () => {
     expect(faults.map(([path]) => path)).toEqual([]);
   });
 
+  test("have fewer than 70,000 words, without the table of the conformance tests", () => {
+    const read = pages.filter(({ path }) => path.startsWith("docs/") || path === "README.md");
+    const counted = read.filter(({ path }) => path !== "docs/conformance.md");
+    const words = counted.flatMap(({ path }) => readFileSync(join(root, path), "utf8").trim().split(/\s+/));
+    expect(words.length).toBeGreaterThan(10_000);
+    expect(words.length).toBeLessThan(70_000);
+  });
+
   test("begin no line with an element, such as a wrapped `<name>`, which the site would render", () => {
     const site = pages.filter(({ path }) => path.startsWith("docs/"));
     const lines = site.flatMap(({ path }) => {
