@@ -84,7 +84,7 @@ export const resourceTexts = {
     drift:
       "The component has no properties of its own in the service. Its parts behave like a [Template](template.md#drift) and a [ServerlessEndpoint](serverless-endpoint.md#drift).",
     import:
-      "A component cannot be imported. To bring in an existing endpoint, set `name` and `adoptExisting: true` in `endpoint`.",
+      "A component cannot be imported, but its endpoint and its template can. The simplest way to bring in an existing endpoint is `name` with `adoptExisting: true` in `endpoint`.",
     errors: [
       ["failed its verification", "The previous version is restored; the message contains the reason."],
       ["the account's limit is reached", "Lower `workersMax` of an endpoint, or request a higher limit."],
