@@ -78,7 +78,7 @@ const withProcesses = [
   "provider/resources/requests",
   "service/faults/*",
   "service/api/meters",
-  "service/jobs/openai",
+  "service/queue/openai",
 ].map((name) => `test/unit/${name}.test.ts`);
 
 /** Suites with a real engine that also run in dialect v1, in full runs. docs/testing.md gives the reasons for the others. */

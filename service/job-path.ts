@@ -1,9 +1,9 @@
 import { serviceStopping } from "./errors";
 import { createFaults } from "./faults/faults";
-import { createJobQueue } from "./jobs";
-import { storePause } from "./jobs/timings";
+import { createJobQueue } from "./queue";
 import type { EndpointEvents } from "./resources/endpoint-table";
 import { moveOrphans } from "./store/orphans";
+import { storePause } from "./timings";
 import { createWorkers } from "./workers";
 import { createWorkerLogs } from "./workers/logs";
 import { isLocalId } from "./workers/registry";
@@ -21,7 +21,7 @@ export function createJobPath(
   const exists = (endpointId: string): boolean => endpoints.get(endpointId) !== undefined;
 
   const queue = createJobQueue(database, { clock, timings, log, endpoint: endpoints.get });
-  const { jobs, live } = queue;
+  const { jobs, active } = queue;
   const logs = createWorkerLogs(dataFolder, clock);
   const stopping = new AbortController();
   const faults = createFaults({ clock, stopping: stopping.signal, exists, logNotice });
@@ -39,7 +39,7 @@ export function createJobPath(
   events.on("endpointDeleted", (endpointId) => runInBackground(removeWithRetries(endpointId)));
   events.on("volumeDeleted", (volumeId) => runInBackground(removeVolume(volumeId)));
   events.on("endpointChanged", (endpointId, { workersRestart }) => {
-    queue.supervisor.applyTimeoutChange();
+    queue.expiry.applyTimeoutChange();
     if (workersRestart) pool.replaceAll(endpointId);
     else pool.reconcile(endpointId);
   });
@@ -56,7 +56,7 @@ export function createJobPath(
     await jobs.removeEndpoint(endpointId);
     await workers.removeEndpoint(endpointId);
     // Last, because a worker that ends still uses the queue.
-    live.removeEndpoint(endpointId);
+    active.removeEndpoint(endpointId);
   }
 
   /** Removes a deleted endpoint; retries while the store is locked or the disk is full. The next start removes the rest. */
@@ -130,11 +130,11 @@ export function createJobPath(
 
     /** The data of the console. */
     view: {
-      ...queue.view,
+      ...queue.list,
       retry: jobs.retry,
       health,
       workers: workers.list,
-      waiting: live.waiting,
+      waiting: active.waiting,
       events: queue.events,
     },
 

@@ -2,10 +2,10 @@ import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { retirableApis } from "./errors";
-import type { JobTimings } from "./jobs/timings";
 import { defaultHost } from "./listening";
 import { optionTexts } from "./option-texts";
 import { stockLevels } from "./resources/stock";
+import type { ServiceTimings } from "./timings";
 import { runtimeNames } from "./workers/runtimes";
 import { kubernetesShape } from "./workers/runtimes/pod/settings";
 
@@ -165,7 +165,7 @@ export const optionsShape = z.strictObject({
       "The logs of service and workers name the file. JavaScript, TypeScript and Python files in and below each handler's folder are watched, except `node_modules`, hidden folders and virtual environments. A handler that does not load fails the next jobs",
   }),
   /** Overrides of internal timings, for tests. They may change with every version. */
-  timings: z.custom<Partial<JobTimings>>(isObject, "must be an object").optional(),
+  timings: z.custom<Partial<ServiceTimings>>(isObject, "must be an object").optional(),
   /** Default: the machine's clock. */
   clock: z.custom<Clock>(isObject, "must be a clock").default(systemClock),
   /** Receives warnings for the user, such as moved files or a full disk. */

@@ -1,11 +1,11 @@
 import { join, resolve } from "node:path";
 import { issuesText, ServiceError, StartError } from "./errors";
-import { type JobTimings, resolveTimings } from "./jobs/timings";
 import { checkListening, type Listening } from "./listening";
 import { optionsShape, type ServiceOptions } from "./options";
 import { checkStock } from "./resources/stock";
 import type { Seed } from "./seed/seed-file";
 import { isApiKey } from "./store/api-key";
+import { resolveTimings, type ServiceTimings } from "./timings";
 import { parseInput } from "./validation";
 import { type EngineAddress, findEngine } from "./workers/runtimes/container/engine-address";
 import { type KubernetesSettings, kubernetesShape } from "./workers/runtimes/pod/settings";
@@ -17,7 +17,7 @@ export interface ServiceSettings
   dataFolder: string;
   listening: Listening;
   kubernetes: KubernetesSettings;
-  timings: JobTimings;
+  timings: ServiceTimings;
   /** Returns the address of the Docker Engine; throws an Error with the reason if none is found. */
   engine(): EngineAddress;
 }

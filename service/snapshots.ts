@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve, sep } from "node:path";
 import { systemClock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { codeOf, StartError } from "./errors";
-import { createJobStore } from "./jobs/store";
+import { createJobStore } from "./queue/store";
 import { createResources } from "./resources";
 import { prepareDataFolder } from "./store/data-folder";
 import { openDatabase } from "./store/database";

@@ -35,15 +35,15 @@ const violatingFiles: Record<string, [path: string, text: string][]> = {
       ["service/b.ts", 'export * from "pulumi-serverless-compute";'],
       ["service/c.ts", 'const x = await import("serverless-compute-api/shapes/job");'],
     ],
-  "folders of the service import downwards only: cli, seed, console, api, workers, jobs, resources, faults, store": [
+  "folders of the service import downwards only: cli, seed, console, api, workers, queue, resources, faults, store": [
     ["service/api/a.ts", 'import { createConsole } from "../console";'],
-    ["service/jobs/b.ts", 'import type { ConsoleView } from "../console/overview";'],
+    ["service/queue/b.ts", 'import type { ConsoleView } from "../console/overview";'],
     ["service/resources/a.ts", 'import { registerRestRoutes } from "../api/rest";'],
-    ["service/resources/b.ts", 'import type { Job } from "../jobs/job";'],
-    ["service/jobs/a.ts", 'import type { Worker } from "../workers/registry";'],
-    ["service/faults/a.ts", 'import type { Job } from "../jobs/job";'],
+    ["service/resources/b.ts", 'import type { Job } from "../queue/job";'],
+    ["service/queue/a.ts", 'import type { Worker } from "../workers/registry";'],
+    ["service/faults/a.ts", 'import type { Job } from "../queue/job";'],
     ["service/workers/a.ts", 'import { roots } from "../api/responses";'],
-    ["service/store/a.ts", 'import type { Job } from "../jobs/job";'],
+    ["service/store/a.ts", 'import type { Job } from "../queue/job";'],
   ],
   "workers outside of runtimes import no process, container or pod": [
     ["service/workers/a.ts", 'import type { Containers } from "./runtimes/container/containers";'],
@@ -61,7 +61,7 @@ const violatingFiles: Record<string, [path: string, text: string][]> = {
     ["provider/a.ts", 'import { createService } from "serverless-compute-local";'],
   ],
   "packages reach each other by name, never by a path": [
-    ["service/jobs/a.ts", 'import { x } from "../../api/clock";'],
+    ["service/queue/a.ts", 'import { x } from "../../api/clock";'],
     ["provider/b.ts", 'const x = require("../service/errors");'],
     ["api/shapes/c.ts", 'import x from "../../../elsewhere";'],
   ],
@@ -105,7 +105,7 @@ const violatingFiles: Record<string, [path: string, text: string][]> = {
     ["examples/c/index.ts", 'import { x } from "serverless-compute-api";'],
   ],
   "only service/store, and the support of its tests, name libsql": [
-    ["service/jobs/store.ts", 'import Database from "libsql";'],
+    ["service/queue/store.ts", 'import Database from "libsql";'],
     ["test/unit/a.test.ts", 'import { createClient } from "@libsql/client";'],
   ],
   "api and provider have no more than seven levels of imports": [
@@ -120,7 +120,7 @@ const violatingFiles: Record<string, [path: string, text: string][]> = {
   ],
   "no file is called utils, helpers, common or manager": [
     ["api/utils.ts", ""],
-    ["service/jobs/job-helpers.ts", ""],
+    ["service/queue/job-helpers.ts", ""],
     ["provider/common/a.ts", ""],
     ["test/support/manager.test.ts", ""],
   ],
@@ -149,7 +149,7 @@ const validFiles: [path: string, text: string][] = [
   ["service/b.ts", "export const text = 'as unknown as string';"],
   ["api/errors.ts", "export class ApiError extends Error {}"],
   ["api/errors.ts", 'export const x = (error: Error) => error.message.trim().replace(/\\n/g, " ");'],
-  ["service/jobs/commonwealth.ts", 'import { d } from "../d";\nexport const x = 1 as unknown;'],
+  ["service/queue/commonwealth.ts", 'import { d } from "../d";\nexport const x = 1 as unknown;'],
   ["provider/index.ts", 'export * from "./resources/template/resource";'],
   [
     "provider/resources/template/resource.ts",

@@ -2,10 +2,10 @@ import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
 import { type Clock, steadyClock } from "serverless-compute-api/clock";
 import { type Faults, noRequestFaults } from "../faults/faults";
-import type { JobQueue } from "../jobs";
-import type { JobTimings } from "../jobs/timings";
+import type { JobQueue } from "../queue";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import type { EndpointEvents } from "../resources/endpoint-table";
+import type { ServiceTimings } from "../timings";
 import type { Workers } from "../workers";
 import { type Admission, createAdmission, createRateLimits, noRateLimits } from "./admission";
 import type { Auth } from "./auth";
@@ -46,7 +46,7 @@ export function createEndpointRoutes({
   faults: Faults;
   clock: Clock;
   log: Pick<Logger, "error">;
-  settings: JobRouteSettings & { rateLimits: "on" | "off"; timings: JobTimings };
+  settings: JobRouteSettings & { rateLimits: "on" | "off"; timings: ServiceTimings };
 }) {
   const { balancer, dispatcher, presence, tokens, health } = workers;
   const typeOf = (endpointId: string) => endpoints.get(endpointId)?.type;
@@ -85,7 +85,7 @@ export function createEndpointRoutes({
         jobs: queue.jobs,
         stream: queue.stream,
         token: (endpointId) => (typeOf(endpointId) === "QB" ? tokens.tokenOf(endpointId) : undefined),
-        operationOf: (worker, jobId) => queue.records.findRunning(jobId, worker)?.operation,
+        operationOf: (worker, jobId) => queue.active.runningAt(jobId, worker)?.operation,
       }),
 
     /** Registers the routes of load balancing endpoints. */

@@ -4,13 +4,12 @@ import { type EndpointHealth, type LimitedOperation, limits } from "serverless-c
 import { z } from "zod";
 import { disconnectSignal, onDisconnect, onResponseEnd } from "../client-disconnect";
 import { notFound, ServiceError } from "../errors";
-import type { JobQueue } from "../jobs";
-import { isFinal, type Job, recordText, retryRejection } from "../jobs/job";
-import type { StoredJob } from "../jobs/row";
+import type { JobQueue } from "../queue";
+import { isFinal, type Job, recordText, retryRejection } from "../queue/job";
+import type { StoredJob } from "../queue/row";
 import { parseInput } from "../validation";
 import type { Admission } from "./admission";
 import { bodyText, keepBodyText } from "./request-body";
-import { readPage } from "./requests-page";
 import { readMilliseconds, readSubmission } from "./submission";
 
 /** Path parameters of the routes, for fastify's generics. */
@@ -49,14 +48,14 @@ export function registerJobRoutes(
   app: FastifyInstance,
   {
     admit,
-    queue: { jobs, records, waits, stream },
+    queue: { jobs, list, waits, stream },
     clock,
     streamForm,
     visibilityDelay,
     health,
   }: {
     admit: Admission;
-    queue: Pick<JobQueue, "jobs" | "records" | "waits" | "stream">;
+    queue: Pick<JobQueue, "jobs" | "list" | "waits" | "stream">;
     clock: Clock;
     /** The form of streams; `auto` depends on the client. */
     streamForm: "auto" | "array" | "envelope";
@@ -66,7 +65,7 @@ export function registerJobRoutes(
   },
 ): void {
   const findJob = (endpointId: string, jobId: string): StoredJob => {
-    const stored = records.find(endpointId, jobId);
+    const stored = list.find(endpointId, jobId);
     if (!stored) throw notFound("job", jobId);
     return stored;
   };
@@ -74,7 +73,7 @@ export function registerJobRoutes(
   const admitToJob = (operation?: LimitedOperation) => ({
     ...admit(operation),
     preHandler: async ({ params: { jobId } }: FastifyRequest<JobRoute>): Promise<void> => {
-      const job = visibilityDelay > 0 ? records.get(jobId) : undefined;
+      const job = visibilityDelay > 0 ? list.get(jobId) : undefined;
       if (job && clock.now() < job.createdAt + visibilityDelay) throw notFound("job", jobId);
     },
   });
@@ -137,7 +136,7 @@ export function registerJobRoutes(
 
   app.get<JobRoute>("/:endpointId/stream/:jobId", admitToJob("stream"), async (request, reply) => {
     const { endpointId, jobId } = request.params;
-    const reading = await stream.readSerialized(() => records.find(endpointId, jobId)?.job, disconnectSignal(reply));
+    const reading = await stream.readSerialized(() => list.find(endpointId, jobId)?.job, disconnectSignal(reply));
     if (!reading) throw notFound("job", jobId);
     onResponseEnd(reply, reading.acknowledge);
     const chunks = `[${reading.chunks.join(",")}]`;
@@ -173,10 +172,10 @@ export function registerJobRoutes(
 
   app.get<EndpointRoute>("/:endpointId/requests", admit("requests"), async (request, reply) => {
     const { limit, cursor } = parseInput(pageQuery, request.query);
-    const recordOf = (job: Job, output: string | undefined): string => recordText(job, output, clock.now());
-    const page = readPage(records, request.params.endpointId, cursor, limit, recordOf);
-    const next = page.cursor === undefined ? "null" : `"${page.cursor}"`;
-    return sendText(reply, `{"requests":[${page.records.join(",")}],"cursor":${next}}`);
+    const { jobs: results, before } = list.results(request.params.endpointId, cursor, limit);
+    const records = results.map(({ job, output }) => recordText(job, output, clock.now()));
+    const next = before === undefined ? "null" : `"${before}"`;
+    return sendText(reply, `{"requests":[${records.join(",")}],"cursor":${next}}`);
   });
 }
 

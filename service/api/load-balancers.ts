@@ -6,8 +6,8 @@ import { limits } from "serverless-compute-api/shapes";
 import { disconnectSignal } from "../client-disconnect";
 import { notFound } from "../errors";
 import type { Faults } from "../faults/faults";
-import type { JobTimings } from "../jobs/timings";
 import type { EndpointRow } from "../resources/endpoint-table";
+import type { ServiceTimings } from "../timings";
 import type { Balancer } from "../workers/balancer";
 import type { Auth } from "./auth";
 import type { OpenResponses } from "./connections";
@@ -31,7 +31,7 @@ export function registerLoadBalancerRoutes(
     balancer: Pick<Balancer, "lease">;
     faults: Pick<Faults, "ofRequest" | "isDropped">;
     clock: Clock;
-    timings: Pick<JobTimings, "requestProcessing">;
+    timings: Pick<ServiceTimings, "requestProcessing">;
     openResponses: OpenResponses;
     log: Pick<Logger, "error">;
   },

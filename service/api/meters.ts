@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { EndpointHealth } from "serverless-compute-api/shapes";
-import { delayTime, executionTime, type FinalJob } from "../jobs/job";
+import { delayTime, executionTime, type FinalJob } from "../queue/job";
 
 /** Metrics in the Prometheus text format. */
 export interface MetricsText {

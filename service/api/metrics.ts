@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import type { JobEvents } from "../jobs/events";
 import { isLoopback } from "../listening";
+import type { JobEvents } from "../queue/events";
 import type { EndpointEvents } from "../resources/endpoint-table";
 import type { Auth } from "./auth";
 import type { createMeters, MeterSources, MetricsText } from "./meters";

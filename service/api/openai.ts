@@ -5,11 +5,11 @@ import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { disconnectSignal, onAbort } from "../client-disconnect";
 import { ServiceError, serviceStopping } from "../errors";
-import type { JobQueue } from "../jobs";
-import { isFinal, type Job } from "../jobs/job";
-import type { StoredJob } from "../jobs/row";
-import type { StreamReading } from "../jobs/stream";
 import { parseMembers, readMembers } from "../json-members";
+import type { JobQueue } from "../queue";
+import { isFinal, type Job } from "../queue/job";
+import type { StoredJob } from "../queue/row";
+import type { StreamReading } from "../queue/stream";
 import { parseInput } from "../validation";
 import type { Admission } from "./admission";
 import { createEventWriter } from "./openai-events";
@@ -35,9 +35,9 @@ export function registerOpenaiRoute(
   app: FastifyInstance,
   {
     admit,
-    queue: { jobs, records, waits, stream },
+    queue: { jobs, list, waits, stream },
     clock: wallClock,
-  }: { admit: Admission; queue: Pick<JobQueue, "jobs" | "records" | "waits" | "stream">; clock: Clock },
+  }: { admit: Admission; queue: Pick<JobQueue, "jobs" | "list" | "waits" | "stream">; clock: Clock },
 ): void {
   const clock = steadyClock(wallClock);
   app.route<OpenaiPath>({
@@ -58,7 +58,7 @@ export function registerOpenaiRoute(
       const cancel = () => jobs.cancel(endpointId, id);
       // The client does not know the job's id, so the job ends with the request.
       onAbort(disconnect, cancel);
-      const find = () => records.find(endpointId, id);
+      const find = () => list.find(endpointId, id);
       if (isStreaming === true) return sendEvents(reply, find, cancel, disconnect);
       await waits.waitForChange(id, maxWait, disconnect, false);
       const found = find();

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { isObjectText } from "serverless-compute-api/json-text";
 import { type Bounds, jobSubmission, limits } from "serverless-compute-api/shapes";
 import type { z } from "zod";
-import type { JobOperation, NewJob } from "../jobs/job";
 import { parseMembers, readMembers } from "../json-members";
+import type { JobOperation, NewJob } from "../queue/job";
 import { outOfBounds, parseInput } from "../validation";
 
 /** Reads a number of milliseconds from a query; undefined if it is absent. */

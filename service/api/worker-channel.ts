@@ -3,10 +3,10 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { z } from "zod";
 import { disconnectSignal, onAbort } from "../client-disconnect";
 import { ServiceError } from "../errors";
-import { type JobOperation, type JobWorker, limitError } from "../jobs/job";
-import type { Jobs } from "../jobs/jobs";
-import type { JobStream } from "../jobs/stream";
 import { readMembers } from "../json-members";
+import { type JobOperation, type JobWorker, limitError } from "../queue/job";
+import type { Jobs } from "../queue/queue";
+import type { JobStream } from "../queue/stream";
 import { parseInput } from "../validation";
 import type { Dispatcher } from "../workers/dispatcher";
 import type { WorkerPresence } from "../workers/presence";
@@ -104,14 +104,15 @@ export function registerChannelRoutes(
   app.post<WorkerRoute>("/:endpointId/job-done/:workerId/:jobId", options, async (request) => {
     const { worker, jobId } = workerOf(request);
     const members = readMembers(bodyText(request) || "{}");
-    const { status, startReport, outcome, refresh } = readResult(members, operationOf(worker, jobId));
+    const result = readResult(members, operationOf(worker, jobId));
+    const { status, startReport, output, error, refresh } = result;
     if (startReport?.event === "prestart_failed")
       worker.startFailed(
         limitError(worker.redact(`its start hook failed: ${startReport.error_type}: ${startReport.error_message}`)),
       );
-    if (status === "IN_PROGRESS" && !("error" in outcome)) await jobs.progress(jobId, worker, outcome.output ?? "null");
+    if (status === "IN_PROGRESS" && error === undefined) await jobs.progress(jobId, worker, output ?? "null");
     else if (startReport?.event === "prestart_cancelled") await dispatcher.requeueUndelivered(worker, [jobId]);
-    else await dispatcher.finish(worker, jobId, outcome, refresh);
+    else await dispatcher.finish(worker, jobId, result, refresh);
     return { status: "ok" };
   });
 

@@ -2,9 +2,9 @@ import { type Clock, steadyClock } from "serverless-compute-api/clock";
 import { endpointsOverview } from "../api/endpoint-overview";
 import { messageOf } from "../errors";
 import type { Faults } from "../faults/faults";
-import { retryRejection } from "../jobs/job";
-import { type JobFilter, maxSeq } from "../jobs/job-view";
-import type { Jobs } from "../jobs/jobs";
+import { retryRejection } from "../queue/job";
+import { type JobFilter, maxSeq } from "../queue/list";
+import type { Jobs } from "../queue/queue";
 import type { Resources } from "../resources";
 import { commentText, eventText } from "../server-sent-events";
 import { createLogTail, type LogTail } from "../workers/log-tail";
@@ -76,7 +76,7 @@ export function createConsoleContent({
         ...changedEvent("resources", resourcesOverview(resources)),
       ];
       if (endpointId === undefined) return commonEvents;
-      const { jobs, before } = await view.page(endpointId, filter, maxSeq, pageLength);
+      const { jobs, before } = await view.search(endpointId, filter, maxSeq, pageLength);
       // With the current time, a waiting job would change in each view.
       const rows = jobs.map((job) => jobRow(job, job.finishedAt ?? job.startedAt ?? job.queuedAt));
       return [
@@ -119,7 +119,7 @@ export function createConsoleContent({
       filter: JobFilter,
       before: number,
     ): Promise<{ rows: object[]; before: number | null }> {
-      const result = await view.page(endpointId, filter, before, pageLength);
+      const result = await view.search(endpointId, filter, before, pageLength);
       return { rows: result.jobs.map((job) => jobRow(job, clock.now())), before: result.before ?? null };
     },
     /** Ids of all matching jobs that can be retried, the oldest first. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import type { Faults } from "../faults/faults";
-import type { JobEvents } from "../jobs/events";
+import type { JobEvents } from "../queue/events";
 import type { Resources } from "../resources";
 import type { ConsoleContent } from "./content";
 import { createJobMetrics } from "./metrics";

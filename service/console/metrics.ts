@@ -1,6 +1,6 @@
 import type { Clock } from "serverless-compute-api/clock";
-import type { JobEvents } from "../jobs/events";
-import type { FinalJob } from "../jobs/job";
+import type { JobEvents } from "../queue/events";
+import type { FinalJob } from "../queue/job";
 
 /** Slots of a range of time. */
 export const slotCount = 90;

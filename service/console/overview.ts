@@ -1,11 +1,14 @@
 import type { EndpointsView } from "../api/endpoint-overview";
-import { delayTime, executionTime, type Job } from "../jobs/job";
-import type { JobView } from "../jobs/job-view";
-import type { Jobs } from "../jobs/jobs";
+import { delayTime, executionTime, type Job } from "../queue/job";
+import type { JobList } from "../queue/list";
+import type { Jobs } from "../queue/queue";
 import type { Resources } from "../resources";
 
 /** Access of the console to the job path. */
-export interface ConsoleView extends JobView, EndpointsView, Pick<Jobs, "retry"> {
+export interface ConsoleView
+  extends Pick<JobList, "search" | "retryable" | "input">,
+    EndpointsView,
+    Pick<Jobs, "retry"> {
   /** The reason why the store cannot be written; undefined if it can. */
   problem(): string | undefined;
 }

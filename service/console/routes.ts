@@ -5,7 +5,7 @@ import { z } from "zod";
 import { disconnectSignal, onResponseEnd } from "../client-disconnect";
 import { notFound } from "../errors";
 import type { Faults } from "../faults/faults";
-import { type JobFilter, maxSeq } from "../jobs/job-view";
+import { type JobFilter, maxSeq } from "../queue/list";
 import { eventStreamType } from "../server-sent-events";
 import { parseInput } from "../validation";
 import type { ConsoleContent } from "./content";

@@ -1,4 +1,6 @@
-import { serviceStopping } from "../errors";
+import type { Clock } from "serverless-compute-api/clock";
+import { ServiceError, serviceStopping } from "../errors";
+import { storePause } from "../timings";
 import type { Database } from "./database";
 
 /**
@@ -7,10 +9,14 @@ import type { Database } from "./database";
  */
 export interface GroupCommit {
   /**
-   * Runs `work` in the next transaction; resolves with its result after the commit. Works run sequentially in order, and a work may run
-   * twice. `after` runs immediately after the commit, before any caller is acknowledged. `bytes` estimates the size of the changes.
+   * Runs `work` in the next transaction; resolves with its result after the commit, and after the callbacks of the database's `afterCommit`.
+   * Works run sequentially in order, and a work may run twice. `bytes` estimates the size of the changes.
    */
-  commit<Result>(work: () => Result, after?: (result: Result) => void, bytes?: number): Promise<Result>;
+  commit<Result>(work: () => Result, bytes?: number): Promise<Result>;
+  /**
+   * Like `commit`. If the store fails, also retries the work in the background until the service stops, because no caller would repeat it.
+   */
+  commitWithRetries<Result>(work: () => Result): Promise<Result>;
   /** Runs `undo`, which reverts a change in memory, if the current transaction fails; ignored outside of a transaction. */
   onRollback(undo: () => void): void;
   /**
@@ -36,8 +42,8 @@ const maxBatch = { works: 256, bytes: 8 * 1024 * 1024 } as const;
 /** Maximum time between the first work of a transaction and its commit, ms. */
 const maxWait = 3;
 
-/** `now` returns the time in ms from any origin. */
-export function createGroupCommit(database: Database, now: () => number): GroupCommit {
+/** Creates the group commit of a store; `clock` ignores changes of the system time. */
+export function createGroupCommit(database: Database, clock: Clock): GroupCommit {
   let pending: Entry[] = [];
   /** The current transaction. */
   let current: { undos: (() => void)[]; writes: (() => void)[] } | undefined;
@@ -47,13 +53,13 @@ export function createGroupCommit(database: Database, now: () => number): GroupC
   function schedule(): void {
     if (scheduled) return;
     scheduled = true;
-    const startedAt = now();
+    const startedAt = clock.now();
     let previousCount = 0;
     /** Commits after a turn of the event loop without new works, so that a transaction grows while requests arrive. */
     function checkPending(): void {
       const isGrowing = pending.length > previousCount && pending.length < maxBatch.works;
       previousCount = pending.length;
-      if (isGrowing && now() - startedAt < maxWait) return void setImmediate(checkPending);
+      if (isGrowing && clock.now() - startedAt < maxWait) return void setImmediate(checkPending);
       scheduled = false;
       commitBatch();
       if (pending.length > 0) schedule();
@@ -68,6 +74,8 @@ export function createGroupCommit(database: Database, now: () => number): GroupC
       database.transaction(() => {
         work();
         for (const write of transaction.writes) write();
+        // Callbacks of the commit are outside of the transaction.
+        current = undefined;
       });
     } catch (error) {
       for (const undo of transaction.undos.reverse()) undo();
@@ -115,30 +123,35 @@ export function createGroupCommit(database: Database, now: () => number): GroupC
     entry.settle();
   }
 
-  return {
-    commit<Result>(work: () => Result, after?: (result: Result) => void, bytes = 0): Promise<Result> {
-      if (closed) return Promise.reject(serviceStopping());
-      return new Promise((resolve, reject) => {
-        let outcome: { result: Result } | undefined;
-        pending.push({
-          bytes,
-          run: () => {
-            outcome = { result: work() };
-          },
-          settle: () => {
-            if (!outcome) return;
-            try {
-              after?.(outcome.result);
-              resolve(outcome.result);
-            } catch (error) {
-              reject(error);
-            }
-          },
-          fail: reject,
-        });
-        schedule();
+  function commit<Result>(work: () => Result, bytes = 0): Promise<Result> {
+    if (closed) return Promise.reject(serviceStopping());
+    return new Promise((resolve, reject) => {
+      let outcome: { result: Result } | undefined;
+      pending.push({
+        bytes,
+        run: () => {
+          outcome = { result: work() };
+        },
+        settle: () => void (outcome && resolve(outcome.result)),
+        fail: reject,
       });
-    },
+      schedule();
+    });
+  }
+
+  function commitWithRetries<Result>(work: () => Result): Promise<Result> {
+    const firstAttempt = commit(work);
+    firstAttempt.catch(async (error: unknown) => {
+      if (error instanceof ServiceError && error.code === "stopping") return;
+      await clock.sleep(storePause);
+      commitWithRetries(work).catch(() => undefined);
+    });
+    return firstAttempt;
+  }
+
+  return {
+    commit,
+    commitWithRetries,
     onRollback: (undo) => void current?.undos.push(undo),
     beforeCommit: (write) => void (current ? current.writes.push(write) : write()),
     close() {

@@ -1,7 +1,7 @@
 /**
  * The tables of a store. Only searched properties have columns; the others share one JSON column. Times are ms since the epoch.
  *
- * Job rows are written by number, without triggers, checks and foreign keys; `jobs/job.ts` contains the table of transitions. Most rows are
+ * Job rows are written by number, without triggers, checks and foreign keys; `queue/job.ts` contains the table of transitions. Most rows are
  * written only twice, so they contain input and output. Progress updates and chunks of running jobs have separate tables. `jobs_live` is
  * read at the start of the service; `jobs_over` finds results whose retention has ended.
  */

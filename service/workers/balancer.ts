@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Clock } from "serverless-compute-api/clock";
 import { notFound, ServiceError, serviceStopping } from "../errors";
-import type { JobTimings } from "../jobs/timings";
+import type { ServiceTimings } from "../timings";
 import type { WorkerProblems } from "./problems";
 import type { WorkerRegistry } from "./registry";
 import type { ManagedWorker, Worker } from "./worker";
@@ -35,7 +35,7 @@ export function createBalancer({
   registry: Pick<WorkerRegistry, "byEndpoint" | "events">;
   problems: Pick<WorkerProblems, "of">;
   clock: Clock;
-  timings: Pick<JobTimings, "healthInterval" | "requestWait">;
+  timings: Pick<ServiceTimings, "healthInterval" | "requestWait">;
 }) {
   /** Servers of workers that have passed a health check. */
   const servers = new Map<Worker, WorkerServer>();

@@ -1,20 +1,19 @@
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import type { Faults } from "../faults/faults";
-import type { JobEvents } from "../jobs/events";
-import type { JobDelivery } from "../jobs/job";
-import type { JobOutcome, Jobs } from "../jobs/jobs";
-import type { WaitingWorker } from "../jobs/ready-queue";
-import type { JobTimings } from "../jobs/timings";
+import type { JobEvents } from "../queue/events";
+import type { JobDelivery, JobOutcome } from "../queue/job";
+import type { WaitingWorker } from "../queue/memory";
+import type { Jobs } from "../queue/queue";
+import type { ServiceTimings } from "../timings";
 import { aborted, createLongPolls, createStopPolls } from "./long-poll";
 import type { WorkerRegistry } from "./registry";
-import type { WorkerJob } from "./results";
 import { createRunningJobs } from "./running-jobs";
 import type { Worker } from "./worker";
 
 /** A pipe to a worker. */
 export interface WorkerPipe {
-  send(delivery: WorkerJob): void;
+  send(delivery: JobDelivery): void;
   stop(jobId: string): void;
 }
 
@@ -29,7 +28,6 @@ export type Dispatcher = ReturnType<typeof createDispatcher>;
  */
 export function createDispatcher({
   jobs,
-  queue,
   events,
   registry,
   clock,
@@ -37,15 +35,13 @@ export function createDispatcher({
   log,
   faults,
 }: {
-  jobs: Pick<Jobs, "assign" | "assignOrWait" | "finish" | "requeue">;
-  /** An endpoint's waiting jobs and workers. */
-  queue(endpointId: string): { readonly size: number; removeWaiter(waiter: WaitingWorker): void };
+  jobs: Pick<Jobs, "wait" | "stopWaiting" | "finish" | "requeue">;
   events: JobEvents;
   registry: WorkerRegistry;
   clock: Clock;
-  timings: JobTimings;
+  timings: ServiceTimings;
   log: Pick<Logger, "debug" | "warn" | "error">;
-  faults: Pick<Faults, "jobFailure" | "stripsEmptyInput">;
+  faults: Pick<Faults, "jobFailure" | "stripsEmptyInput" | "crashesWorker">;
 }) {
   let closed = false;
   const jobPolls = createLongPolls(clock);
@@ -61,15 +57,25 @@ export function createDispatcher({
     stopPolls.end(worker);
   }
 
-  const workerJob = (delivery: JobDelivery): WorkerJob =>
-    /^\{\s*\}$/.test(delivery.input) && faults.stripsEmptyInput(delivery.job.endpointId)
-      ? { ...delivery, input: undefined }
-      : delivery;
+  /** Records that a worker runs a job; returns the delivery for the worker. */
+  function assigned(worker: Worker, { job, input, s3Config }: JobDelivery): JobDelivery {
+    const { endpointId } = worker;
+    worker.assigned(job.id, job.lowPriority);
+    if (worker.process && faults.crashesWorker(endpointId, job.id)) worker.process.kill();
+    const isStripped = input !== undefined && /^\{\s*\}$/.test(input) && faults.stripsEmptyInput(endpointId);
+    return { job, input: isStripped ? undefined : input, s3Config };
+  }
 
-  /** Gets the first waiting job, or the next one; `deliver` receives it. */
-  function waitForJob(worker: Worker, endsWithService: boolean, deliver: WaitingWorker["deliver"]): WaitingWorker {
-    const waiter = { workerId: worker.id, isLastResort: worker.outdated, endsWithService, deliver };
-    jobs.assignOrWait(worker.endpointId, waiter);
+  /** Waits for the first queued jobs, up to `max`, or for the next job; `onJobs` receives them. */
+  function waitForJobs(
+    worker: Worker,
+    { max, endsWithService }: Required<Pick<WaitingWorker, "max" | "endsWithService">>,
+    onJobs: (deliveries: JobDelivery[]) => void,
+  ): WaitingWorker {
+    const deliver: WaitingWorker["deliver"] = (deliveries) =>
+      onJobs(deliveries.map((delivery) => assigned(worker, delivery)));
+    const waiter = { workerId: worker.id, isLastResort: worker.outdated, max, endsWithService, deliver };
+    jobs.wait(worker.endpointId, waiter);
     return waiter;
   }
 
@@ -78,9 +84,9 @@ export function createDispatcher({
     const connection = pipes.get(worker);
     if (!connection || closed || worker.draining) return;
     worker.pollOpened();
-    connection.waiter = waitForJob(worker, true, (delivery) => {
+    connection.waiter = waitForJobs(worker, { max: 1, endsWithService: true }, ([delivery]) => {
       worker.pipePollClosed();
-      connection.pipe.send(workerJob(delivery));
+      if (delivery) connection.pipe.send(delivery);
     });
   }
   /** Ends the wait of a worker with a pipe. */
@@ -88,30 +94,23 @@ export function createDispatcher({
     const { waiter } = pipes.get(worker) ?? {};
     if (!waiter || worker.openPolls === 0) return;
     worker.pipePollClosed();
-    queue(worker.endpointId).removeWaiter(waiter);
+    jobs.stopWaiting(worker.endpointId, waiter);
   }
 
-  /** Waits for a first job while the poll is open; adds further waiting jobs, up to `max`. */
-  function waitForJobs(worker: Worker, max: number, pollEnd: AbortSignal): Promise<JobDelivery[]> {
-    return new Promise((resolve, reject) => {
+  /** Resolves with the first jobs while the poll is open, and with none at its end. */
+  function pollJobs(worker: Worker, max: number, pollEnd: AbortSignal): Promise<JobDelivery[]> {
+    return new Promise((resolve) => {
       if (pollEnd.aborted) return resolve([]);
-      const waiter = waitForJob(worker, false, (first) => {
+      const waiter = waitForJobs(worker, { max, endsWithService: false }, (deliveries) => {
         pollEnd.removeEventListener("abort", stopWaiting);
-        assignMore(worker, first, max).then(resolve, reject);
+        resolve(deliveries);
       });
       function stopWaiting(): void {
-        queue(worker.endpointId).removeWaiter(waiter);
+        jobs.stopWaiting(worker.endpointId, waiter);
         resolve([]);
       }
       pollEnd.addEventListener("abort", stopWaiting, { once: true });
     });
-  }
-
-  async function assignMore(worker: Worker, first: JobDelivery, max: number): Promise<JobDelivery[]> {
-    if (max === 1 || queue(worker.endpointId).size === 0) return [first];
-    // If the store fails, the worker still gets the job already assigned to it.
-    const more = jobs.assign(worker.endpointId, worker.id, max - 1).catch(() => []);
-    return [first, ...(await more)];
   }
 
   return {
@@ -119,7 +118,12 @@ export function createDispatcher({
      * Resolves with up to `max` jobs; waits for the first. Resolves with none after the timeout, if the worker drains or the signal
      * aborts. `busy` is the worker's report; false means that it runs no jobs.
      */
-    async takeJobs(worker: Worker, max: number, busy: boolean | undefined, signal: AbortSignal): Promise<WorkerJob[]> {
+    async takeJobs(
+      worker: Worker,
+      max: number,
+      busy: boolean | undefined,
+      signal: AbortSignal,
+    ): Promise<JobDelivery[]> {
       worker.polled();
       if (busy === false) await runningJobs.requeueLost(worker);
       if (closed || worker.draining) {
@@ -128,8 +132,7 @@ export function createDispatcher({
       }
       worker.pollOpened();
       try {
-        const wait = (pollEnd: AbortSignal) => waitForJobs(worker, max, pollEnd);
-        return (await jobPolls.run(worker, timings.takeHold, signal, wait)).map(workerJob);
+        return await jobPolls.run(worker, timings.takeHold, signal, (pollEnd) => pollJobs(worker, max, pollEnd));
       } finally {
         worker.pollClosed();
       }
@@ -149,9 +152,8 @@ export function createDispatcher({
     /** Ends a job; with `refresh`, the worker is then replaced. A worker with a pipe gets its next job. */
     async finish(worker: Worker, jobId: string, outcome: JobOutcome, refresh: boolean): Promise<void> {
       if (refresh) worker.drain();
-      const injected = worker.jobs.has(jobId) ? faults.jobFailure(worker.endpointId, jobId) : undefined;
-      const redacted = "error" in outcome ? { ...outcome, error: worker.redact(outcome.error) } : outcome;
-      const result = jobs.finish(jobId, worker, injected ?? redacted);
+      const { output, error } = (worker.jobs.has(jobId) && faults.jobFailure(worker.endpointId, jobId)) || outcome;
+      const result = jobs.finish(jobId, worker, { output, error: error === undefined ? error : worker.redact(error) });
       // The next job does not wait for the commit of the result.
       sendNext(worker);
       if (await result) return;

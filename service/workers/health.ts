@@ -1,8 +1,8 @@
 import type { Clock } from "serverless-compute-api/clock";
 import type { EndpointHealth } from "serverless-compute-api/shapes";
-import type { JobCounters } from "../jobs/counters";
-import type { LiveJobs } from "../jobs/live-jobs";
-import type { JobTimings } from "../jobs/timings";
+import type { JobCounters } from "../queue/counters";
+import type { ActiveJobs } from "../queue/memory";
+import type { ServiceTimings } from "../timings";
 import type { WorkerRegistry } from "./registry";
 import { isBusy, phaseOf } from "./worker-record";
 
@@ -14,15 +14,15 @@ export function readHealth(
   endpointId: string,
   deps: {
     counters: Pick<JobCounters, "read">;
-    live: Pick<LiveJobs, "waiting" | "running">;
+    active: Pick<ActiveJobs, "waiting" | "running">;
     registry: WorkerRegistry;
     throttled(endpointId: string): number;
     problem(endpointId: string): string | undefined;
     clock: Clock;
-    timings: JobTimings;
+    timings: ServiceTimings;
   },
 ): EndpointHealth {
-  const { counters, live, registry, clock, timings } = deps;
+  const { counters, active, registry, clock, timings } = deps;
   const now = clock.now();
   const workers = {
     idle: 0,
@@ -38,8 +38,8 @@ export function readHealth(
   }
   const { completed, failed, retried } = counters.read(endpointId);
   const problem = deps.problem(endpointId);
-  const inProgress = live.running(endpointId);
-  const jobs = { completed, failed, inProgress, inQueue: live.waiting(endpointId), retried };
+  const inProgress = active.running(endpointId);
+  const jobs = { completed, failed, inProgress, inQueue: active.waiting(endpointId), retried };
   // An additional field, so that a smoke test can report why its job waits.
   return { jobs, workers, ...(problem === undefined ? {} : { message: problem }) };
 }

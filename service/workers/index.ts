@@ -3,10 +3,10 @@ import { type Clock, elapsedTime, steadyClock } from "serverless-compute-api/clo
 import type { EndpointHealth } from "serverless-compute-api/shapes";
 import { messageOf } from "../errors";
 import type { Faults } from "../faults/faults";
-import type { JobQueue } from "../jobs";
-import type { JobTimings } from "../jobs/timings";
+import type { JobQueue } from "../queue";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import type { Database } from "../store/database";
+import type { ServiceTimings } from "../timings";
 import { createBalancer } from "./balancer";
 import { createDispatcher } from "./dispatcher";
 import { readHealth } from "./health";
@@ -26,7 +26,7 @@ import { countRunning, stateOf, type WorkerState } from "./worker-record";
 
 /** Settings of workers. */
 interface WorkerSettings extends RuntimeSettings {
-  timings: JobTimings;
+  timings: ServiceTimings;
 }
 
 export type Workers = ReturnType<typeof createWorkers>;
@@ -58,7 +58,7 @@ export function createWorkers({
   listenForWorkers(address: string, port?: number): Promise<number>;
 }) {
   const { timings } = settings;
-  const { jobs, live, events, counters, stream } = queue;
+  const { jobs, active, events, counters, stream } = queue;
   // Waits of this process must not depend on changes of the system time.
   const monotonicClock = steadyClock(clock);
   const tokens = createWorkerTokens(database);
@@ -72,7 +72,6 @@ export function createWorkers({
     recordJoin: tokens.recordExternalUse,
   });
   const dispatcher = createDispatcher({
-    queue: live.queue,
     jobs,
     faults,
     events,
@@ -111,7 +110,6 @@ export function createWorkers({
     endpoints,
     hasExternalWorkers: tokens.isUsedExternally,
     starter,
-    faults,
     clock: monotonicClock,
     timings,
     log,
@@ -129,7 +127,7 @@ export function createWorkers({
   function* waitingWork(endpointId: string) {
     yield* balancer.waiting(endpointId);
     const lead = monotonicClock.now() - elapsedTime(clock);
-    for (const { id, since } of live.queue(endpointId).jobsForScaling) yield { id, queuedAt: since + lead };
+    for (const { id, since } of active.ready(endpointId).jobsForScaling) yield { id, queuedAt: since + lead };
   }
 
   /** The redaction of an endpoint's external workers, whose environment is unknown: the endpoint's current secrets and token. */
@@ -148,7 +146,7 @@ export function createWorkers({
     health: (endpointId: string): EndpointHealth =>
       readHealth(endpointId, {
         counters,
-        live,
+        active,
         registry,
         throttled: pool.throttled,
         problem: problems.of,

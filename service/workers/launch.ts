@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import { messageOf } from "../errors";
 import type { Faults } from "../faults/faults";
-import type { JobTimings } from "../jobs/timings";
 import type { EndpointLookup, WorkerEnvironment } from "../resources/endpoint-lookup";
+import type { ServiceTimings } from "../timings";
 import type { WorkerLogs } from "./logs";
 import { createRedaction, type Redact } from "./redaction";
 import { newLocalId } from "./registry";
@@ -46,7 +46,7 @@ export function createWorkerStarter({
   faults: Pick<Faults, "lackOfStock" | "workerProgram">;
   /** Called if a worker cannot return the result of a job, with the reason. */
   onUnsentResult(job: { endpointId: string; workerId: string; jobId: string }, reason: string): void;
-  timings: JobTimings;
+  timings: ServiceTimings;
 }) {
   /** Starts or continues a worker with the endpoint's current environment. */
   function run(

@@ -1,4 +1,4 @@
-import type { JobTimings } from "../jobs/timings";
+import type { ServiceTimings } from "../timings";
 import type { Worker } from "./worker";
 import { isBusy, type WorkerRecord } from "./worker-record";
 
@@ -13,7 +13,7 @@ export type Liveness =
 const inSeconds = (ms: number): string => `${ms / 1000} s`;
 
 /** Checks a worker by its last calls, and records the result. */
-export function checkLiveness(worker: Worker, now: number, timings: JobTimings): Liveness {
+export function checkLiveness(worker: Worker, now: number, timings: ServiceTimings): Liveness {
   const stopCheck = checkStops(worker, now, timings);
   if (stopCheck.kind !== "healthy") return stopCheck;
   const silenceLimit = silenceLimitOf(worker, timings);
@@ -27,7 +27,7 @@ export function checkLiveness(worker: Worker, now: number, timings: JobTimings):
   return { kind: "lost", reason: silenceLimit.reason };
 }
 
-function checkStops(worker: WorkerRecord, now: number, timings: JobTimings): Liveness {
+function checkStops(worker: WorkerRecord, now: number, timings: ServiceTimings): Liveness {
   let checkAt = Number.POSITIVE_INFINITY;
   // A worker that has not returned yet has received no request to stop.
   if (worker.returnDeadline !== undefined) return { kind: "healthy", checkAt };
@@ -45,7 +45,7 @@ function checkStops(worker: WorkerRecord, now: number, timings: JobTimings): Liv
 }
 
 /** The end of the worker's allowed silence, and the description of a longer silence. */
-function silenceLimitOf(worker: WorkerRecord, timings: JobTimings): { deadline: number; reason: string } {
+function silenceLimitOf(worker: WorkerRecord, timings: ServiceTimings): { deadline: number; reason: string } {
   if (worker.returnDeadline !== undefined) {
     const reason = `did not return within ${inSeconds(timings.returnGrace)} of the service's start`;
     return { deadline: worker.returnDeadline, reason };

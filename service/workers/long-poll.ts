@@ -1,6 +1,6 @@
 import type { Clock } from "serverless-compute-api/clock";
-import type { JobTimings } from "../jobs/timings";
 import { ShortLivedMap } from "../short-lived-map";
+import type { ServiceTimings } from "../timings";
 import type { Worker } from "./worker";
 
 /** Long polls: calls of workers that are held open until an event or a timeout. */
@@ -53,7 +53,7 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
 const repeatInterval = 1000;
 
 /** Job-stops: the workers' long polls for jobs to stop. */
-export function createStopPolls(clock: Clock, { stopHold }: Pick<JobTimings, "stopHold">) {
+export function createStopPolls(clock: Clock, { stopHold }: Pick<ServiceTimings, "stopHold">) {
   const { run, end, endAll } = createLongPolls(clock);
   return {
     end,

@@ -1,9 +1,8 @@
 import type { Duplex } from "node:stream";
 import { JsonTextError, memberTexts } from "serverless-compute-api/json-text";
 import { ServiceError } from "../errors";
-import type { RunningJob } from "../jobs/job";
-import type { JobOutcome } from "../jobs/jobs";
-import type { JobStream } from "../jobs/stream";
+import type { JobOutcome, RunningJob } from "../queue/job";
+import type { JobStream } from "../queue/stream";
 import type { Dispatcher } from "./dispatcher";
 import { jobText, oversize, readResult, rejectedResult, resultLimit } from "./results";
 import type { Worker } from "./worker";
@@ -46,8 +45,8 @@ export function servePipe(
     const { id, operation } = current;
     const chunk = members.get("chunk");
     if (chunk !== undefined) return appendChunk(id, chunk);
-    const { outcome, refresh } = readResult(members, operation);
-    return finish(id, outcome, refresh);
+    const result = readResult(members, operation);
+    return finish(id, result, result.refresh);
   }
 
   function connect(): undefined {

@@ -1,11 +1,10 @@
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
-import type { Faults } from "../faults/faults";
-import type { JobEvents } from "../jobs/events";
-import type { QueuedJob } from "../jobs/job";
-import type { JobTimings } from "../jobs/timings";
+import type { JobEvents } from "../queue/events";
+import type { QueuedJob } from "../queue/job";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import type { EndpointRow } from "../resources/endpoint-table";
+import type { ServiceTimings } from "../timings";
 import type { Dispatcher } from "./dispatcher";
 import type { StartedWorker, WorkerStarter } from "./launch";
 import { checkLiveness, type Liveness } from "./liveness";
@@ -36,7 +35,6 @@ export function createWorkerPool({
   endpoints,
   hasExternalWorkers,
   starter,
-  faults,
   clock,
   timings,
   log,
@@ -53,9 +51,8 @@ export function createWorkerPool({
   /** Returns whether an external worker has ever joined the endpoint. */
   hasExternalWorkers(endpointId: string): boolean;
   starter: WorkerStarter;
-  faults: Pick<Faults, "crashesWorker">;
   clock: Clock;
-  timings: JobTimings;
+  timings: ServiceTimings;
   log: Pick<Logger, "info" | "warn" | "error">;
 }) {
   const rollouts = createRollouts();
@@ -78,10 +75,6 @@ export function createWorkerPool({
 
   registry.events.on("changed", loop.schedule);
   events.on("queued", ({ endpointId }) => loop.schedule(endpointId));
-  events.on("started", ({ id, endpointId, workerId }) => {
-    const process = registry.find(endpointId, workerId)?.process;
-    if (process && faults.crashesWorker(endpointId, id)) process.kill();
-  });
 
   /** The endpoint's workers, from the start to the end of their processes, without external workers. */
   const managedWorkers = (endpointId: string): ManagedWorker[] => registry.byEndpoint(endpointId).filter(isManaged);

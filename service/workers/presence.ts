@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 import { ServiceError } from "../errors";
-import type { RunningJob } from "../jobs/job";
-import type { JobTimings } from "../jobs/timings";
+import type { RunningJob } from "../queue/job";
+import type { ServiceTimings } from "../timings";
 import type { Redact } from "./redaction";
 import { isLocalId, type WorkerRegistry } from "./registry";
 import type { Worker } from "./worker";
@@ -17,7 +17,7 @@ export function createWorkerPresence({
   recordJoin,
 }: {
   registry: Pick<WorkerRegistry, "find" | "join">;
-  timings: Pick<JobTimings, "returnGrace">;
+  timings: Pick<ServiceTimings, "returnGrace">;
   log: Pick<Logger, "info">;
   /** Returns the redaction of an endpoint's external workers. */
   redactionOf(endpointId: string): Redact;

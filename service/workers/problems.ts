@@ -1,5 +1,5 @@
 import type { Clock } from "serverless-compute-api/clock";
-import type { JobTimings } from "../jobs/timings";
+import type { ServiceTimings } from "../timings";
 import type { WorkerRegistry } from "./registry";
 import type { ProcessEnd } from "./runtimes/runtime";
 import { isManaged, type ManagedWorker } from "./worker";
@@ -15,7 +15,7 @@ export function createWorkerProblems({
 }: {
   registry: Pick<WorkerRegistry, "byEndpoint">;
   clock: Clock;
-  timings: Pick<JobTimings, "takeSilence">;
+  timings: Pick<ServiceTimings, "takeSilence">;
 }) {
   const startProblems = new Map<string, string>();
   const crashProblems = new Map<string, string>();

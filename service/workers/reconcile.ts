@@ -1,6 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
-import { createAlarm } from "../jobs/alarm";
+import { createScheduler } from "../scheduler";
 import { ShortLivedMap } from "../short-lived-map";
 
 /** The reconcile loop: compares each endpoint's workers with the plan after each change of the endpoint, and at the times that it returns. */
@@ -20,7 +20,9 @@ export function createReconcileLoop({
   const pending = new ShortLivedMap<string, true>();
   let started = false;
   let stopped = false;
-  const alarm = createAlarm(clock, reconcileAll, (error) => log.error({ err: error }, "pool: pass failed; retrying"));
+  const scheduler = createScheduler(clock, reconcileAll, (error) =>
+    log.error({ err: error }, "pool: pass failed; retrying"),
+  );
 
   /** Reconciles all endpoints; returns the time of the next pass. */
   async function reconcileAll(): Promise<number | undefined> {
@@ -36,19 +38,19 @@ export function createReconcileLoop({
       // Coalesces changes of one turn, some of which arrive in the middle of another change.
       setImmediate(() => {
         pending.delete(endpointId);
-        if (!stopped) alarm.scheduleResultOf(() => reconcile(endpointId));
+        if (!stopped) scheduler.scheduleResultOf(() => reconcile(endpointId));
       });
     },
     /** Starts the loop, unless it has been stopped before. */
     start(): void {
       if (stopped) return;
       started = true;
-      alarm.start();
+      scheduler.start();
     },
     /** Stops the loop; resolves when the current pass has ended. */
     async stop(): Promise<void> {
       stopped = true;
-      await alarm.stop();
+      await scheduler.stop();
     },
   };
 }

@@ -1,18 +1,14 @@
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import type { JobDelivery, JobOperation } from "../jobs/job";
-import type { JobOutcome } from "../jobs/jobs";
 import { parseMembers } from "../json-members";
+import type { JobDelivery, JobOperation, JobOutcome } from "../queue/job";
 import { parseInput } from "../validation";
 
 /** Maximum size of a result, bytes: the largest output (interface: Limits) and the JSON around it. */
 export const resultLimit = limits.runsyncPayload + 1024 * 1024;
 
-/** A job as its worker receives it; without an input if the service strips it. */
-export type WorkerJob = Omit<JobDelivery, "input"> & { input: string | undefined };
-
 /** The JSON text of a job for its worker. */
-export const jobText = ({ job, input, s3Config }: WorkerJob): string =>
+export const jobText = ({ job, input, s3Config }: JobDelivery): string =>
   `{"id":"${job.id}"${input === undefined ? "" : `,"input":${input}`}${s3Config === undefined ? "" : `,"s3Config":${s3Config}`}}`;
 
 const resultShape = z.object({ status: z.string().optional(), stopPod: z.boolean().optional() });
@@ -26,11 +22,10 @@ const startReport = z.object({
 type StartReport = z.output<typeof startReport>;
 
 /** A worker's message about a job: its result, or a progress update if the status is IN_PROGRESS. */
-interface WorkerResult {
+interface WorkerResult extends JobOutcome {
   status: string | undefined;
   /** The worker's report that it has not run the job. */
   startReport: StartReport | undefined;
-  outcome: JobOutcome;
   /** True if the worker requests its replacement. */
   refresh: boolean;
 }
@@ -44,8 +39,7 @@ export function readResult(members: ReadonlyMap<string, string>, operation: JobO
   const output = members.get("output");
   const error = errorOf(members.get("error"));
   const limited = limitOutput(output, operation);
-  const outcome = error === undefined ? limited : { error, output: limited.output };
-  return { status, outcome, refresh: stopPod, startReport: startReportIn(error) };
+  return { status, ...limited, error: error ?? limited.error, refresh: stopPod, startReport: startReportIn(error) };
 }
 
 function startReportIn(error = ""): StartReport | undefined {

@@ -1,13 +1,13 @@
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
-import type { JobEvents } from "../jobs/events";
-import type { RunningJob } from "../jobs/job";
-import type { Jobs, RequeueReason } from "../jobs/jobs";
-import type { JobTimings } from "../jobs/timings";
+import type { JobEvents } from "../queue/events";
+import type { RequeueReason, RunningJob } from "../queue/job";
+import type { Jobs } from "../queue/queue";
+import type { ServiceTimings } from "../timings";
 import type { WorkerRegistry } from "./registry";
 import type { Worker } from "./worker";
 
-/** Records the jobs that each worker runs, and requeues jobs that a worker does not run. */
+/** Records the ends of jobs at their workers, and requeues jobs that a worker does not run. */
 export function createRunningJobs({
   jobs,
   events,
@@ -21,15 +21,11 @@ export function createRunningJobs({
   events: JobEvents;
   registry: WorkerRegistry;
   clock: Clock;
-  timings: Pick<JobTimings, "lostJob">;
+  timings: Pick<ServiceTimings, "lostJob">;
   log: Pick<Logger, "warn" | "error">;
   /** Requests a worker to stop a job that has ended. */
   requestStop(worker: Worker, jobId: string): void;
 }) {
-  // Immediately after the commit, because a cancellation in the same commit must find the job's worker.
-  events.on("started", ({ id, endpointId, workerId, lowPriority }) => {
-    registry.find(endpointId, workerId)?.assigned(id, lowPriority);
-  });
   events.on("ended", ({ status }, before) => {
     if (before.status === "IN_PROGRESS") recordEnd(before, status === "CANCELLED" || status === "TIMED_OUT");
   });

@@ -1,5 +1,5 @@
-import type { JobTimings } from "../jobs/timings";
 import type { EndpointRow } from "../resources/endpoint-table";
+import type { ServiceTimings } from "../timings";
 import type { ScaledWorker, ScalingRules, ScalingState } from "./scaler";
 import { phaseOf, type WorkerRecord } from "./worker-record";
 
@@ -23,7 +23,7 @@ export function scalingState(
   waiting: ScalingState["waiting"],
   alive: readonly WorkerRecord[],
   now: number,
-  timings: JobTimings,
+  timings: ServiceTimings,
 ): ScalingState {
   const active = alive.filter(({ draining }) => !draining);
   return {
@@ -35,7 +35,7 @@ export function scalingState(
 }
 
 /** A worker's state for the scaler; an unhealthy worker is not free. */
-function toScaledWorker(worker: WorkerRecord, now: number, timings: JobTimings): ScaledWorker {
+function toScaledWorker(worker: WorkerRecord, now: number, timings: ServiceTimings): ScaledWorker {
   const { id, startedAt, idleSince, outdated, hasSucceeded } = worker;
   const jobs = [...worker.jobs.values()].filter(({ lowPriority }) => !lowPriority).length + worker.requests;
   const phase = phaseOf(worker, now, timings);

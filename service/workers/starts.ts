@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
-import type { JobEvents } from "../jobs/events";
-import type { QueuedJob } from "../jobs/job";
-import { type JobTimings, startFailureLimit } from "../jobs/timings";
+import type { JobEvents } from "../queue/events";
+import type { QueuedJob } from "../queue/job";
+import { type ServiceTimings, startFailureLimit } from "../timings";
 import { createStartBackoff } from "./backoff";
 import type { StartedWorker, WorkerStarter } from "./launch";
 import type { WorkerProblems } from "./problems";
@@ -34,7 +34,7 @@ export function createWorkerStarts({
   /** Returns false if other workers may run the endpoint's waiting jobs. */
   mayReject(endpointId: string): boolean;
   clock: Clock;
-  timings: JobTimings;
+  timings: ServiceTimings;
   log: Pick<Logger, "error">;
 }) {
   const backoff = createStartBackoff(clock, timings);

@@ -1,5 +1,5 @@
-import type { JobTimings } from "../jobs/timings";
 import type { ReadonlyShortLivedMap } from "../short-lived-map";
+import type { ServiceTimings } from "../timings";
 import type { Redact } from "./redaction";
 import type { Location, Waiting, WorkerProcess } from "./runtimes/runtime";
 
@@ -90,7 +90,7 @@ export const waitingOf = ({ process }: Pick<WorkerRecord, "process">): Waiting |
 type WorkerPhase = "initializing" | "idle" | "running" | "throttled" | "unhealthy";
 
 /** Returns the phase of a worker, as counted by /health. */
-export function phaseOf(worker: WorkerRecord, now: number, timings: Pick<JobTimings, "takeSilence">): WorkerPhase {
+export function phaseOf(worker: WorkerRecord, now: number, timings: Pick<ServiceTimings, "takeSilence">): WorkerPhase {
   if (worker.unhealthyReason !== undefined) return "unhealthy";
   if (worker.preparing) return waitingOf(worker)?.lacksStock ? "throttled" : "initializing";
   if (worker.readyAt === undefined) return now - worker.startedAt >= timings.takeSilence ? "unhealthy" : "initializing";
@@ -98,7 +98,7 @@ export function phaseOf(worker: WorkerRecord, now: number, timings: Pick<JobTimi
 }
 
 /** Number of idle and running workers, excluding starting and unhealthy workers. */
-export const countRunning = (workers: WorkerRecord[], now: number, timings: JobTimings): number =>
+export const countRunning = (workers: WorkerRecord[], now: number, timings: ServiceTimings): number =>
   workers.filter((worker) => ["idle", "running"].includes(phaseOf(worker, now, timings))).length;
 
 /** A worker of an endpoint, as the APIs show it. */
@@ -116,7 +116,12 @@ export interface WorkerState {
 }
 
 /** The state of a worker; an external worker counts as `newestVersion`. */
-export function stateOf(worker: WorkerRecord, newestVersion: number, now: number, timings: JobTimings): WorkerState {
+export function stateOf(
+  worker: WorkerRecord,
+  newestVersion: number,
+  now: number,
+  timings: ServiceTimings,
+): WorkerState {
   const { id, startedAt, outdated: isStale, version = newestVersion, process } = worker;
   const location = process?.location?.();
   return { id, status: phaseOf(worker, now, timings), startedAt, version, isStale, ...(location && { location }) };

@@ -1,12 +1,12 @@
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
-import { defaultTimings } from "../../service/jobs/timings";
 import { openDatabase } from "../../service/store/database";
+import { defaultTimings } from "../../service/timings";
 import { createDispatcher } from "../../service/workers/dispatcher";
 import { createWorkerRegistry } from "../../service/workers/registry";
 import { scratchFolder } from "../support/folders";
 import { ManualClock } from "../support/manual-clock";
-import { submissionAt } from "../unit/service/jobs/support/jobs-rig";
+import { submissionAt } from "../unit/service/queue/support/jobs-rig";
 import { startLife } from "./history/parts";
 
 const endpointId = "plain";
@@ -21,11 +21,11 @@ async function openDispatcher() {
     database.close();
   });
   const registry = createWorkerRegistry(clock);
-  const { jobs, events, live } = life;
+  const { jobs, events } = life;
   const log = pino({ level: "silent" });
   const around = { registry, clock, timings: defaultTimings, log };
-  const faults = { jobFailure: () => undefined, stripsEmptyInput: () => false };
-  const dispatcher = createDispatcher({ jobs, queue: live.queue, events, faults, ...around });
+  const faults = { jobFailure: () => undefined, stripsEmptyInput: () => false, crashesWorker: () => false };
+  const dispatcher = createDispatcher({ jobs, events, faults, ...around });
   const worker = registry.join({ id: "worker", endpointId, redact: String });
   await jobs.submit(submissionAt(clock.now(), { endpointId }));
   const take = (): ReturnType<typeof dispatcher.takeJobs> =>
@@ -34,15 +34,15 @@ async function openDispatcher() {
 }
 
 test("a job taken by an ending worker waits for another worker", async () => {
-  const { registry, dispatcher, worker, take, records, live } = await openDispatcher();
+  const { registry, dispatcher, worker, take, list, active } = await openDispatcher();
   const taking = take();
   // The pool detects the end of the process before the store records the assignment.
   await Promise.resolve();
   registry.remove(worker);
   dispatcher.dismiss(worker);
   expect(await taking).toEqual([]);
-  expect(records.find(endpointId, "job")?.job).toMatchObject({ status: "IN_QUEUE", retries: 0 });
-  expect([...live.queue(endpointId).jobsForScaling].map(({ id }) => id)).toEqual(["job"]);
+  expect(list.find(endpointId, "job")?.job).toMatchObject({ status: "IN_QUEUE", retries: 0 });
+  expect([...active.ready(endpointId).jobsForScaling].map(({ id }) => id)).toEqual(["job"]);
 });
 
 test("a worker receives the stop of a job that was cancelled while it was taken", async () => {

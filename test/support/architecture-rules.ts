@@ -32,7 +32,7 @@ const isUnder =
     path === folder || path.startsWith(`${folder}/`);
 
 /** Folders of the service, the highest first. */
-const serviceLayers = ["cli", "seed", "console", "api", "workers", "jobs", "resources", "faults", "store"];
+const serviceLayers = ["cli", "seed", "console", "api", "workers", "queue", "resources", "faults", "store"];
 
 /** Folders that both provider variants share, the highest first. */
 const providerLayers = [
@@ -77,7 +77,7 @@ export const rules: Rule[] = [
   },
   {
     description:
-      "folders of the service import downwards only: cli, seed, console, api, workers, jobs, resources, faults, store",
+      "folders of the service import downwards only: cli, seed, console, api, workers, queue, resources, faults, store",
     violations: (sources) =>
       serviceLayers.flatMap((folder, layer) =>
         badImports(

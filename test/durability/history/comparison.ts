@@ -5,12 +5,12 @@ import type { Player } from "./player";
 /** Compares the entire state of the job path with the model. */
 export function compare(player: Player): void {
   const { model, life, now } = player;
-  expect(life.faults, "faults of the supervisor").toEqual([]);
+  expect(life.faults, "faults of the expiry").toEqual([]);
   for (const job of model.jobs.values()) compareRecord(job, model, life, now);
   for (const endpointId of Object.keys(endpointLimits)) {
     compareQueue(endpointId, model, life);
     expect(life.counters.read(endpointId), `counters of ${endpointId}`).toEqual(model.countersOf(endpointId));
-    expect(life.live.running(endpointId), `running jobs of ${endpointId}`).toBe(model.running(endpointId));
+    expect(life.active.running(endpointId), `running jobs of ${endpointId}`).toBe(model.running(endpointId));
   }
   const { webhooks } = life;
   const ever = Number.MAX_SAFE_INTEGER;
@@ -47,20 +47,20 @@ function compareRecord(job: ModelJob, model: Model, life: Player["life"], now: n
   expect(real, `the record of ${job.id}`).toMatchObject(expected);
   if (found?.error !== undefined) expect(found.error).toContain(job.error);
   else expect(job.error, `${job.id} has no error`).toBeUndefined();
-  const live = life.live.get(job.id);
+  const live = life.active.get(job.id);
   const onlyInMemory = { hasOutput: false, since: 0 };
   const remembered = { ...(live ?? found), ...onlyInMemory };
   const written = { ...found, ...onlyInMemory };
   expect(remembered, `${job.id} in memory and in the store`).toEqual(written);
-  const received = life.records.find(job.endpointId, job.id) !== undefined;
+  const received = life.list.find(job.endpointId, job.id) !== undefined;
   expect(received, `visibility of ${job.id}`).toBe(model.isVisible(job, now));
 }
 
 /** Asserts that the queue contains each queued job once, in order. */
 function compareQueue(endpointId: string, model: Model, life: Player["life"]): void {
-  const ids = [...life.live.queue(endpointId).jobsForScaling].map(({ id }) => id);
+  const ids = [...life.active.ready(endpointId).jobsForScaling].map(({ id }) => id);
   expect(ids, `the queue of ${endpointId}`).toEqual(model.queued(endpointId).map(({ id }) => id));
   const waiters = model.waiters.get(endpointId)?.length ?? 0;
-  expect(life.live.queue(endpointId).hasWaiter, `workers waiting at ${endpointId}`).toBe(waiters > 0);
+  expect(life.active.ready(endpointId).hasWaiter, `workers waiting at ${endpointId}`).toBe(waiters > 0);
   if (waiters > 0) expect(ids, `${waiters} workers wait at ${endpointId}, so no job is queued`).toEqual([]);
 }

@@ -54,8 +54,6 @@ export class Model {
   /** Workers waiting at the endpoints' queues, and their deliveries as "<job> <worker>". */
   readonly waiters = new Map<string, string[]>();
   input: string[] = [];
-  /** Endpoints with a requeued job, which a waiting worker receives at the end of the turn. */
-  #unserved: string[] = [];
   #arrivals = 0;
 
   copy(): Model {
@@ -93,32 +91,32 @@ export class Model {
     return true;
   }
 
-  #requeue(job: ModelJob): true {
+  #requeue(job: ModelJob, now: number): true {
     const nothing = { workerId: undefined, startedAt: undefined, finishedAt: undefined, output: undefined };
     Object.assign(job, { ...nothing, error: undefined, status: "IN_QUEUE", passedOver: false });
-    this.#unserved.push(job.endpointId);
+    this.assign(job.endpointId, now);
     return true;
   }
 
-  /** A worker starts to wait at a queue; while the queue contains jobs, it is served in turn. */
+  /** A worker starts to wait at a queue. */
   wait(endpointId: string, workerId: string): void {
     this.waiters.set(endpointId, [...(this.waiters.get(endpointId) ?? []), workerId]);
   }
 
-  /** Assigns the first queued job to the worker that started to wait last. */
-  serve(endpointId: string, now: number): void {
+  /** Assigns the first queued job to the worker that started to wait last; returns false if there is none. */
+  serve(endpointId: string, now: number): boolean {
     const workers = this.waiters.get(endpointId) ?? [];
     const worker = workers.at(-1);
-    const [jobId] = worker === undefined ? [] : this.takeFirst(endpointId, worker, now);
-    if (jobId === undefined) return;
+    const jobId = worker === undefined ? undefined : this.#takeFirst(endpointId, worker, now);
+    if (jobId === undefined) return false;
     this.input.push(`${jobId} ${worker}`);
     workers.pop();
+    return true;
   }
 
-  /** Applies the consequences of a turn. */
-  endTurn(now: number): void {
-    for (const endpointId of this.#unserved) this.serve(endpointId, now);
-    this.#unserved = [];
+  /** Assigns queued jobs to waiting workers. */
+  assign(endpointId: string, now: number): void {
+    while (this.serve(endpointId, now));
   }
 
   /** Jobs in the queue. */
@@ -127,15 +125,13 @@ export class Model {
   }
 
   submit(job: NewModelJob): void {
-    const isFirst = this.queued(job.endpointId).length === 0;
     const nothing = { workerId: undefined, startedAt: undefined, finishedAt: undefined, output: undefined };
     const fresh = { queuedAt: job.createdAt, retries: 0, crashes: 0, arrival: this.#arrivals++ };
     this.jobs.set(job.id, { ...job, ...nothing, ...fresh, status: "IN_QUEUE", error: undefined, passedOver: false });
-    if (isFirst) this.serve(job.endpointId, job.createdAt);
-    else this.#unserved.push(job.endpointId);
+    this.assign(job.endpointId, job.createdAt);
   }
 
-  take(job: ModelJob, workerId: string, now: number): boolean {
+  #take(job: ModelJob, workerId: string, now: number): boolean {
     if (job.status !== "IN_QUEUE") return false;
     if (job.expiresAt <= now) {
       job.passedOver = true;
@@ -146,11 +142,8 @@ export class Model {
   }
 
   /** Assigns the first queued job that has not expired to a worker. */
-  takeFirst(endpointId: string, workerId: string, now: number): string[] {
-    for (const job of this.queued(endpointId)) {
-      if (this.take(job, workerId, now)) return [job.id];
-    }
-    return [];
+  #takeFirst(endpointId: string, workerId: string, now: number): string | undefined {
+    return this.queued(endpointId).find((job) => this.#take(job, workerId, now))?.id;
   }
 
   #isOf(job: ModelJob, workerId: string, now: number): boolean {
@@ -176,7 +169,7 @@ export class Model {
       job.retries++;
       this.#count(job, "retried");
     }
-    return this.#requeue(job);
+    return this.#requeue(job, now);
   }
 
   refuse(job: ModelJob, now: number, error: string): boolean {
@@ -199,7 +192,7 @@ export class Model {
     if (!this.isVisible(job, now) || (job.status !== "FAILED" && job.status !== "TIMED_OUT")) return false;
     Object.assign(job, { queuedAt: now, crashes: 0, retries: job.retries + 1, arrival: this.#arrivals++ });
     this.#count(job, "retried");
-    return this.#requeue(job);
+    return this.#requeue(job, now);
   }
 
   purge(endpointId: string): number {
@@ -241,17 +234,16 @@ export class Model {
   }
 
   /** Restarts the service: running jobs are requeued unless their worker still runs them. */
-  recover(): void {
+  recover(now: number): void {
+    this.waiters.clear();
     const present = [...this.jobs.values()];
     for (const job of present) {
       if (job.status !== "IN_PROGRESS" || outlives(job.workerId ?? "")) continue;
       job.retries++;
       this.#count(job, "retried");
-      this.#requeue(job);
+      this.#requeue(job, now);
     }
     for (const job of present) job.passedOver = false;
-    this.waiters.clear();
-    this.#unserved = [];
   }
 
   /** Queued jobs in the order of assignment. */

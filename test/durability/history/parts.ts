@@ -1,14 +1,14 @@
 import type { Clock } from "serverless-compute-api/clock";
-import { createJobQueue, type JobQueue } from "../../../service/jobs";
-import { defaultTimings } from "../../../service/jobs/timings";
+import { createJobQueue, type JobQueue } from "../../../service/queue";
 import type { Database } from "../../../service/store/database";
+import { defaultTimings } from "../../../service/timings";
 import { endpointLimits, outlives } from "./model";
 
 /** A run of the job path over a store that survives it. */
 export type Life = JobQueue & {
   /** Aborted at the end of the run. */
   signal: AbortSignal;
-  /** Errors of the supervisor. */
+  /** Errors of the expiry. */
   faults: unknown[];
   /** Kills the process: pending changes are lost. */
   die(): Promise<void>;
@@ -38,7 +38,7 @@ export function startLife(database: Database, clock: Clock, punctual: boolean): 
     endpoint,
   });
   queue.recover(outlives);
-  if (punctual) queue.supervisor.start();
+  if (punctual) queue.expiry.start();
   return {
     ...queue,
     faults,
@@ -46,7 +46,7 @@ export function startLife(database: Database, clock: Clock, punctual: boolean): 
     async die() {
       dead.abort(new Error("the service was killed"));
       queue.events.removeAllListeners();
-      await queue.supervisor.stop();
+      await queue.expiry.stop();
     },
   };
 }

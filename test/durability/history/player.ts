@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { JobDelivery } from "../../../service/jobs/job";
+import type { JobDelivery } from "../../../service/queue/job";
 import type { Database } from "../../../service/store/database";
 import { ManualClock } from "../../support/manual-clock";
 import { Model, type ModelJob } from "./model";
@@ -43,8 +43,8 @@ export class Player {
   /** Jobs delivered to waiting workers, as "<job> <worker>". */
   #given: string[] = [];
   #ids = 0;
-  /** Operations of the turn that started a job before its transactions. */
-  readonly #startedEarly = new Set<Operation>();
+  /** Workers of the turn that wait, by their operations; true if the worker started a job before its transactions. */
+  readonly #waits = new Map<Operation, boolean>();
 
   constructor(database: Database, punctual: boolean) {
     this.#database = database;
@@ -67,7 +67,7 @@ export class Player {
     if (step.kind === "time") return this.#pass(step.ms);
     if (step.kind === "pass") {
       if (this.#punctual) return;
-      const next = await this.#life.supervisor.pass();
+      const next = await this.#life.expiry.pass();
       this.#model.settle(this.now);
       expect(next, "time of the supervisor's next pass").toBe(this.#model.nextDue());
       return;
@@ -75,7 +75,6 @@ export class Player {
     if (step.dies) return this.#killedDuring(step.operations);
     const calls = this.#startAll(step.operations, this.#model);
     await quiet();
-    this.#model.endTurn(this.now);
     expect(this.#given, "deliveries to waiting workers").toEqual(this.#model.input);
     // A shorter ttl may have expired, so that the timer fires immediately.
     if (this.#punctual) this.#model.settle(this.now);
@@ -112,7 +111,7 @@ export class Player {
       expect(status, `${calls[index]?.what} while the service was killed`).toBe("rejected");
     this.#given = [];
     this.#model.input = [];
-    this.#model.recover();
+    this.#model.recover(this.now);
     this.#life = startLife(this.#database, this.#clock, this.#punctual);
     if (this.#punctual) {
       await quiet();
@@ -122,15 +121,13 @@ export class Player {
 
   /** Starts all operations of a turn. A worker waits immediately, and may start a job immediately, even with other operations on their way to the store. */
   #startAll(operations: Operation[], model: Model): Call[] {
-    this.#startedEarly.clear();
+    this.#waits.clear();
     for (const operation of operations) {
-      if (operation.kind !== "wait") continue;
+      if (operation.kind !== "wait" && operation.kind !== "take") continue;
       const { endpointId, worker } = operation;
+      if (operation.kind === "take" && model.queued(endpointId).length === 0) continue;
       model.wait(endpointId, `worker-${worker}`);
-      const [first] = model.queued(endpointId);
-      if (!startsEarly(worker) || !first || first.expiresAt <= this.now) continue;
-      model.serve(endpointId, this.now);
-      this.#startedEarly.add(operation);
+      this.#waits.set(operation, startsEarly(worker) && model.serve(endpointId, this.now));
     }
     return operations.map((operation) => this.#start(operation, model)).filter((call) => call !== undefined);
   }
@@ -154,21 +151,21 @@ export class Player {
         model.submit({ ...job, hasWebhook });
         return call(response, job.id, job.id);
       }
-      case "take": {
-        const workerId = `worker-${operation.worker}`;
-        const response = jobs.assign(operation.endpointId, workerId, 1).then((taken) => taken.map(({ job }) => job.id));
-        return call(response, model.takeFirst(operation.endpointId, workerId, now));
-      }
+      case "take":
       case "wait": {
+        const startedEarly = this.#waits.get(operation);
+        if (startedEarly === undefined) return undefined;
         const { endpointId } = operation;
         const workerId = `worker-${operation.worker}`;
-        const { signal, live } = this.#life;
-        const deliver = ({ job }: JobDelivery): void =>
-          void (signal.aborted || this.#given.push(`${job.id} ${workerId}`));
-        const isServed = live.queue(endpointId).size > 0 && !this.#startedEarly.has(operation);
-        jobs.assignOrWait(endpointId, { workerId, deliver, endsWithService: startsEarly(operation.worker) });
+        const { signal, active } = this.#life;
+        const deliver = (deliveries: readonly JobDelivery[]): void => {
+          if (signal.aborted) return;
+          for (const { job } of deliveries) this.#given.push(`${job.id} ${workerId}`);
+        };
+        const isServed = active.ready(endpointId).size > 0 && !startedEarly;
+        jobs.wait(endpointId, { workerId, deliver, endsWithService: startsEarly(operation.worker) });
         // If the queue contains a job, the worker is served in turn; otherwise it receives the next job.
-        if (isServed) model.serve(endpointId, now);
+        if (isServed) model.assign(endpointId, now);
         return undefined;
       }
       case "purge":

@@ -14,6 +14,7 @@ export type Operation =
       executionTimeout: number | undefined;
       hasWebhook: boolean;
     }
+  /** A worker waits for a job; `take` only if a job is queued. */
   | { kind: "take" | "wait"; endpointId: string; worker: number }
   | { kind: "done" | "fail" | "progress"; at: number; fitting: boolean }
   | { kind: "requeue"; at: number; fitting: boolean; reason: "crashed" | "interrupted" | "undelivered" }
@@ -26,7 +27,7 @@ export type Step =
   /** Operations of one turn of the event loop; with `dies` the service is killed before they are durable. */
   | { kind: "turn"; operations: Operation[]; dies: boolean }
   | { kind: "time"; ms: number }
-  /** A pass of the supervisor, in a history without its own alarm. */
+  /** A pass of the expiry, in a history without its own scheduler. */
   | { kind: "pass" };
 
 const kind = <Kind extends string>(...kinds: Kind[]) => fc.constantFrom(...kinds);
@@ -112,7 +113,7 @@ export const knownHistories: { punctual: boolean; steps: Step[] }[] = [
   },
 ];
 
-/** A whole history. `punctual`: the supervisor runs by its own alarm; otherwise only the steps `pass` run it. */
+/** A whole history. `punctual`: the expiry runs by its own scheduler; otherwise only the steps `pass` run it. */
 export const histories = fc.record({
   punctual: fc.boolean(),
   steps: fc.array(step, { minLength: 1, maxLength: 40, size: "max" }),

@@ -1,7 +1,7 @@
 import { systemClock } from "serverless-compute-api";
 import { expect, test } from "vitest";
 import { clientsAt } from "../../support/client-rig";
-import { apiKey, useJobRig } from "../service/jobs/support/job-rig";
+import { apiKey, useJobRig } from "../service/queue/support/job-rig";
 import { images, shortTimings } from "../service/workers/support/programs";
 
 test.each(["array", "envelope"] as const)(

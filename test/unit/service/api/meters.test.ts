@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { send } from "../../../support/raw-http";
 import { handlerFile } from "../../../support/target";
-import { useSharedJobRig } from "../jobs/support/job-rig";
+import { useSharedJobRig } from "../queue/support/job-rig";
 
 const rig = await useSharedJobRig({
   images: {

@@ -3,7 +3,7 @@ import { readWorkerToken } from "../../../../service/workers/tokens";
 import { jobOperations } from "../../../conformance/support/job-api";
 import { contract } from "../../../support/contract";
 import { expectResponse, send } from "../../../support/raw-http";
-import { useSharedJobRig } from "../jobs/support/job-rig";
+import { useSharedJobRig } from "../queue/support/job-rig";
 
 const rig = await useSharedJobRig();
 const queue = await rig.endpoint("acme/none:1", { workersMax: 0 });

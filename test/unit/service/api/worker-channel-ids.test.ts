@@ -3,7 +3,7 @@ import { limits } from "serverless-compute-api/shapes";
 import { expect, test } from "vitest";
 import { readWorkerToken } from "../../../../service/workers/tokens";
 import { at, pollUntil } from "../../../support/raw-http";
-import { useSharedJobRig } from "../jobs/support/job-rig";
+import { useSharedJobRig } from "../queue/support/job-rig";
 
 // Under load, a body of 10 MB takes seconds, in which a silent worker must keep its job.
 const silence = { pingSilence: 600_000, takeSilence: 600_000, stopGrace: 600_000 };

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { send } from "../../../support/raw-http";
-import { apiKey, useJobRig } from "../jobs/support/job-rig";
+import { apiKey, useJobRig } from "../queue/support/job-rig";
 import { useDockerEngine } from "../workers/support/docker-engine";
 
 test("the listener for containers rejects requests of users", async () => {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { defaultTimings } from "../../../../service/jobs/timings";
+import { defaultTimings } from "../../../../service/timings";
 import { runLine } from "./command";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));

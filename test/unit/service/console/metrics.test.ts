@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { createJobMetrics, slotCount, slotLengths } from "../../../../service/console/metrics";
-import { createJobEvents } from "../../../../service/jobs/events";
-import { toCompleted, toFailed, toQueued, toRunning } from "../../../../service/jobs/job";
+import { createJobEvents } from "../../../../service/queue/events";
+import { toCompleted, toFailed, toQueued, toRunning } from "../../../../service/queue/job";
 import { ManualClock } from "../../../support/manual-clock";
-import { submissionAt } from "../jobs/support/jobs-rig";
+import { submissionAt } from "../queue/support/jobs-rig";
 
 function open() {
   const clock = new ManualClock();

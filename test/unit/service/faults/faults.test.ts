@@ -6,7 +6,7 @@ import { ManualClock } from "../../../support/manual-clock";
 import { isPending } from "../../../support/pending";
 import { at, pollUntil, type RawResponse, send } from "../../../support/raw-http";
 import { runLine } from "../cli/command";
-import { apiKey as key, useJobRig, useSharedJobRig } from "../jobs/support/job-rig";
+import { apiKey as key, useJobRig, useSharedJobRig } from "../queue/support/job-rig";
 import { images, scratchFile, shortTimings } from "../workers/support/programs";
 
 const rig = await useSharedJobRig({ images, timings: shortTimings, logLevel: "info" });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { type NewJob, toQueued } from "../../../../service/jobs/job";
-import { useJobs } from "../jobs/support/jobs-rig";
+import { type NewJob, toQueued } from "../../../../service/queue/job";
+import { useJobs } from "../queue/support/jobs-rig";
 
 function rigOf() {
   const rig = useJobs();
@@ -11,7 +11,7 @@ function rigOf() {
     count.transactions++;
     return transaction(work);
   };
-  const add = (job: NewJob) => store.insert(toQueued(job, store.nextSeq(), store.nextPlace(), rig.clock), job);
+  const add = (job: NewJob) => store.insert(toQueued(job, store.nextSeq(), store.nextPosition(), rig.clock), job);
   return { ...rig, add, count };
 }
 
@@ -31,15 +31,15 @@ test("a failing task does not affect the other tasks of its transaction", async 
 });
 
 test("tasks of one turn of the event loop share a transaction, and complete in order", async () => {
-  const { groupCommit, count, add, newJob } = rigOf();
+  const { groupCommit, database, count, add, newJob } = rigOf();
   const reported: string[] = [];
   const created = Array.from({ length: 50 }, () => newJob());
   await Promise.all(
     created.map((job) =>
-      groupCommit.commit(
-        () => add(job),
-        () => reported.push(job.id),
-      ),
+      groupCommit.commit(() => {
+        add(job);
+        database.afterCommit(() => reported.push(job.id));
+      }),
     ),
   );
   expect(count.transactions).toBe(1);
@@ -79,17 +79,20 @@ test("a write before the commit runs once, after all tasks of the transaction, a
   expect(order.at(-1)).toBe("outside");
 });
 
-test("memory is updated after a change is durable, and before the caller continues", async () => {
-  const { groupCommit, store, add, newJob } = rigOf();
+test("a callback of the commit runs once a change is durable, before the caller continues and outside of the transaction", async () => {
+  const { groupCommit, database, store, add, newJob } = rigOf();
   const job = newJob();
   const order: string[] = [];
   await groupCommit
-    .commit(
-      () => add(job),
-      () => order.push(store.find(job.id) ? "memory" : "too early"),
-    )
+    .commit(() => {
+      add(job);
+      database.afterCommit(() => {
+        order.push(store.find(job.id) ? "callback" : "too early");
+        groupCommit.beforeCommit(() => order.push("write"));
+      });
+    })
     .then(() => order.push("caller"));
-  expect(order).toEqual(["memory", "caller"]);
+  expect(order).toEqual(["callback", "write", "caller"]);
 });
 
 test("closing commits pending tasks immediately and rejects later tasks", async () => {
@@ -123,6 +126,6 @@ test("memory changes are undone in reverse order if the transaction fails", asyn
 test("large tasks are spread over several transactions", async () => {
   const { groupCommit, count } = rigOf();
   const megabytes = 3 * 1024 * 1024;
-  await Promise.all(Array.from({ length: 4 }, () => groupCommit.commit(() => 1, undefined, megabytes)));
+  await Promise.all(Array.from({ length: 4 }, () => groupCommit.commit(() => 1, megabytes)));
   expect(count.transactions).toBe(2);
 });

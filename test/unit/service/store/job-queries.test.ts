@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createJobCounters } from "../../../../service/jobs/counters";
-import { createJobView } from "../../../../service/jobs/job-view";
-import { createJobStore } from "../../../../service/jobs/store";
+import { createJobCounters } from "../../../../service/queue/counters";
+import { createJobList } from "../../../../service/queue/list";
+import { createJobStore } from "../../../../service/queue/store";
 import type { Database } from "../../../../service/store/database";
-import { openJobsRig } from "../jobs/support/jobs-rig";
+import { openJobsRig } from "../queue/support/jobs-rig";
 
 const step = z.object({ detail: z.string() });
 let rig: ReturnType<typeof openJobsRig>;
@@ -25,7 +25,7 @@ beforeAll(() => {
   };
   createJobCounters(recordingDatabase, rig.groupCommit);
   createJobStore(recordingDatabase);
-  createJobView(recordingDatabase, rig.records, rig.store);
+  createJobList(recordingDatabase, rig.active, rig.store, rig.deadlines.isExpired);
 });
 afterAll(() => rig.close());
 

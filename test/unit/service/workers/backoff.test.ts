@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { resolveTimings } from "../../../../service/jobs/timings";
+import { resolveTimings } from "../../../../service/timings";
 import { createStartBackoff } from "../../../../service/workers/backoff";
 import { ManualClock } from "../../../support/manual-clock";
 

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { OffsetClock } from "../../../support/offset-clock";
-import { type Jobs, useJobRig } from "../jobs/support/job-rig";
+import { type Jobs, useJobRig } from "../queue/support/job-rig";
 import { lockStore } from "../store/support/sqlite-file";
 import { images, scratchFile, shortTimings } from "./support/programs";
 

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { checkHealth } from "../../../../service/workers/worker-server";
 import { at } from "../../../support/raw-http";
-import { apiKey } from "../jobs/support/job-rig";
+import { apiKey } from "../queue/support/job-rig";
 import { type LoadBalancer, useLoadBalancer } from "./support/load-balancer";
 import { useRelayedWorker } from "./support/relayed-worker";
 

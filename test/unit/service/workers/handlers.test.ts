@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { useJobRig } from "../jobs/support/job-rig";
+import { useJobRig } from "../queue/support/job-rig";
 import { images, scratchFile, shortTimings } from "./support/programs";
 
 async function useHandler(image = "tool", more: Record<string, string> = {}) {

@@ -6,7 +6,7 @@ import { readStore } from "../../../../service/store/database";
 import { readWorkerToken } from "../../../../service/workers/tokens";
 import { closeServer, listenOnLoopback } from "../../../support/loopback";
 import { allowSecret } from "../../../support/secret-scan";
-import { type Jobs, useJobRig } from "../jobs/support/job-rig";
+import { type Jobs, useJobRig } from "../queue/support/job-rig";
 import { images, shortTimings } from "./support/programs";
 
 const env = z.record(z.string(), z.string());

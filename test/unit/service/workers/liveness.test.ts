@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { defaultTimings as timings } from "../../../../service/jobs/timings";
+import { defaultTimings as timings } from "../../../../service/timings";
 import { checkLiveness } from "../../../../service/workers/liveness";
 import type { Worker } from "../../../../service/workers/worker";
 import { phaseOf } from "../../../../service/workers/worker-record";

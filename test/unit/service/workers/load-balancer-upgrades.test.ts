@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { expect, test, vi } from "vitest";
 import { OffsetClock } from "../../../support/offset-clock";
-import { apiKey } from "../jobs/support/job-rig";
+import { apiKey } from "../queue/support/job-rig";
 import { type LoadBalancer, useLoadBalancer } from "./support/load-balancer";
 
 // Real processes on a busy machine.

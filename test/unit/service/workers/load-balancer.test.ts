@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { parseServer } from "../../../../service/workers/worker-server";
 import { OffsetClock } from "../../../support/offset-clock";
-import { apiKey } from "../jobs/support/job-rig";
+import { apiKey } from "../queue/support/job-rig";
 import { useLoadBalancer } from "./support/load-balancer";
 import { scratchFile } from "./support/programs";
 

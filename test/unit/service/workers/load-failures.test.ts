@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { resolveCommand } from "../../../../service/workers/runtimes/process/image-command";
 import { scratchFolder } from "../../../support/folders";
-import { useJobRig } from "../jobs/support/job-rig";
+import { useJobRig } from "../queue/support/job-rig";
 import { shortTimings } from "./support/programs";
 
 /** Handler files that fail to load, with the faulty file and line, the text above the caret, and the error. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defaultTimings } from "../../../../service/jobs/timings";
+import { defaultTimings } from "../../../../service/timings";
 import { planWorkers } from "../../../../service/workers/scaler";
 import { scalingState } from "../../../../service/workers/scaling-view";
 import { externalWorker, start } from "./support/external-worker";

@@ -1,11 +1,11 @@
 import { duplexPair } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { toQueued, toRunning } from "../../../../service/jobs/job";
+import { toQueued, toRunning } from "../../../../service/queue/job";
 import { servePipe } from "../../../../service/workers/pipe";
 import { createWorkerRegistry } from "../../../../service/workers/registry";
 import { ManualClock } from "../../../support/manual-clock";
-import { submissionAt } from "../jobs/support/jobs-rig";
+import { submissionAt } from "../queue/support/jobs-rig";
 
 test("a worker that yields small chunks faster than the store writes them waits, so that other jobs do not wait behind them", async () => {
   const clock = new ManualClock();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { readWorkerToken } from "../../../../service/workers/tokens";
 import { randomFrom } from "../../../support/random";
-import { apiKey } from "../jobs/support/job-rig";
+import { apiKey } from "../queue/support/job-rig";
 import { clientSteps, type Step, workerSteps } from "./support/http-bytes";
 import { runSteps, useRelayedWorker } from "./support/relayed-worker";
 

@@ -7,7 +7,7 @@ import { isAlive } from "../../../../scripts/child.mjs";
 import { createReaper } from "../../../../service/workers/runtimes/process/reaper";
 import { scratchFolder } from "../../../support/folders";
 import { isPending } from "../../../support/pending";
-import { useJobRig } from "../jobs/support/job-rig";
+import { useJobRig } from "../queue/support/job-rig";
 import { images, program, scratchFile, shortTimings } from "./support/programs";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { useJobRig } from "../jobs/support/job-rig";
+import { useJobRig } from "../queue/support/job-rig";
 import { program, shortTimings } from "./support/programs";
 
 const command = (failure: string): string => `"${process.execPath}" "${program("sdk-like.mjs")}" ${failure}`;

@@ -3,7 +3,7 @@ import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { OffsetClock } from "../../../support/offset-clock";
-import { useJobRig } from "../jobs/support/job-rig";
+import { useJobRig } from "../queue/support/job-rig";
 import { images, scratchFile, shortTimings } from "./support/programs";
 
 /** A test timeout in ms, longer than the response timeout of the engine. */

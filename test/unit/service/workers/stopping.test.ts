@@ -6,7 +6,7 @@ import { z } from "zod";
 import { isAlive } from "../../../../scripts/child.mjs";
 import { OffsetClock } from "../../../support/offset-clock";
 import { stringAt } from "../../../support/raw-http";
-import { type Jobs, useJobRig } from "../jobs/support/job-rig";
+import { type Jobs, useJobRig } from "../queue/support/job-rig";
 import { images, program, scratchFile, shortTimings } from "./support/programs";
 
 const rigOf = (timings = {}, clock?: Clock) =>

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { readWorkerToken } from "../../../../service/workers/tokens";
 import { stringAt } from "../../../support/raw-http";
-import { type JobRig, type Jobs, useJobRig } from "../jobs/support/job-rig";
+import { type JobRig, type Jobs, useJobRig } from "../queue/support/job-rig";
 import { images, scratchFile, shortTimings } from "./support/programs";
 
 /** An image whose workers end before they request a job. */

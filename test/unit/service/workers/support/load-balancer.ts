@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
 import { z } from "zod";
-import type { JobTimings } from "../../../../../service/jobs/timings";
+import type { ServiceTimings } from "../../../../../service/timings";
 import { at, stringAt } from "../../../../support/raw-http";
-import { apiKey, type RigOptions, useJobRig } from "../../jobs/support/job-rig";
+import { apiKey, type RigOptions, useJobRig } from "../../queue/support/job-rig";
 import { shortTimings } from "./programs";
 
 /** A program that serves HTTP on its PORT. */
@@ -41,7 +41,7 @@ const endpointOf = (fields: object): object => ({
 /** Creates a service with a load balancing endpoint. */
 export async function useLoadBalancer(
   fields: object = {},
-  timings: Partial<JobTimings> = {},
+  timings: Partial<ServiceTimings> = {},
   options: RigOptions = {},
 ) {
   const rig = await useJobRig({

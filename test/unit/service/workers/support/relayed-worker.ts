@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { expect, onTestFinished } from "vitest";
 import { at } from "../../../../support/raw-http";
-import type { RigOptions } from "../../jobs/support/job-rig";
+import type { RigOptions } from "../../queue/support/job-rig";
 import type { Step } from "./http-bytes";
 import { useLoadBalancer } from "./load-balancer";
 import { program } from "./programs";

@@ -1,5 +1,5 @@
 import { readWorkerToken } from "../../../../../service/workers/tokens";
-import { type RigOptions, useJobRig } from "../../jobs/support/job-rig";
+import { type RigOptions, useJobRig } from "../../queue/support/job-rig";
 import { shortTimings } from "./programs";
 
 /** Creates an endpoint without local workers, and calls of remote workers by worker id. */

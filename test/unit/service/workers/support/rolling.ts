@@ -3,16 +3,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "serverless-compute-api/clock";
 import { expect, onTestFinished } from "vitest";
-import type { JobTimings } from "../../../../../service/jobs/timings";
+import type { ServiceTimings } from "../../../../../service/timings";
 import { at, stringAt } from "../../../../support/raw-http";
-import { useJobRig } from "../../jobs/support/job-rig";
+import { useJobRig } from "../../queue/support/job-rig";
 import { workerList } from "./load-balancer";
 import { scratchFile, shortTimings } from "./programs";
 
 /** A service with an endpoint whose workers run version "1" of a handler; counts the workers continuously. */
 export async function useRollingEndpoint(
   fields: object,
-  timings: Partial<JobTimings> = {},
+  timings: Partial<ServiceTimings> = {},
   env: Record<string, string> = { VERSION: "1" },
   clock?: Clock,
 ) {

@@ -1,0 +1,39 @@
+import { describe, expect, it } from "vitest";
+import { createJobRows } from "../../../../service/queue/row";
+
+const none = { workerId: null, startedAt: null, finishedAt: null, error: null };
+type Columns = Record<keyof typeof none, string | number | null>;
+
+const set: Columns = { workerId: "w", startedAt: 2, finishedAt: 3, error: "no" };
+const columns = ["workerId", "startedAt", "finishedAt", "error"] as const;
+
+/** A row of `jobColumn`. */
+const rowOf = (status: string, { workerId, startedAt, finishedAt, error }: Columns) => {
+  const record = ["run", 0, 60_000, 1, 1, 1, 100, 0, 0, null, workerId, startedAt, error];
+  return { job: JSON.stringify([1, "job", "endpoint", status, finishedAt, 0, 0, record]), has_output: 0 };
+};
+
+/** Required and optional columns of each status. */
+const statuses: [status: string, required: readonly (typeof columns)[number][], optional: readonly string[]][] = [
+  ["IN_QUEUE", [], []],
+  ["IN_PROGRESS", ["workerId", "startedAt"], []],
+  ["COMPLETED", ["workerId", "startedAt", "finishedAt"], []],
+  ["CANCELLED", ["finishedAt"], ["workerId", "startedAt"]],
+  ["FAILED", ["finishedAt", "error"], ["workerId", "startedAt"]],
+  ["TIMED_OUT", columns, []],
+];
+
+describe.each(statuses)("a row of a job that is %s", (status, required, optional) => {
+  const { parse } = createJobRows().job;
+  const valid: Columns = { ...none };
+  for (const column of required) valid[column] = set[column];
+
+  it("is read", () => {
+    expect(parse(rowOf(status, valid))).toMatchObject({ id: "job", status });
+  });
+
+  it.each(columns.filter((column) => !optional.includes(column)))("is rejected with a wrong %s", (column) => {
+    const changed = { ...valid, [column]: valid[column] === null ? set[column] : null };
+    expect(() => parse(rowOf(status, changed))).toThrow("the store has a job whose state cannot be read");
+  });
+});
