@@ -2,10 +2,10 @@ import { steadyClock } from "serverless-compute-api/clock";
 import { createAuth } from "./api/auth";
 import { endpointsOverview } from "./api/endpoint-overview";
 import { createEndpointRoutes } from "./api/endpoint-routes";
+import { v2Controllers } from "./api/management/controllers";
+import { createPager } from "./api/management/pages";
 import { createMetricsReader } from "./api/metrics";
 import { roots } from "./api/responses";
-import { nounsOf } from "./api/rest-v2-nouns";
-import { createPager } from "./api/rest-v2-pages";
 import { createServer } from "./api/server";
 import { createUserRateLimit } from "./api/user-rate-limit";
 import { createConsole } from "./console";
@@ -106,7 +106,7 @@ async function startService(
     log,
   });
   const pager = createPager(settings.pageSize);
-  const nouns = nounsOf({ resources, pager, serverlessUrl: () => root });
+  const controllers = v2Controllers({ resources, pager, serverlessUrl: () => root });
   const console = settings.console
     ? createConsole({
         apiKey,
@@ -125,7 +125,7 @@ async function startService(
     resources,
     rest: { deleteNeedsScaleDown, workers: view.workers },
     restV2: {
-      nouns,
+      controllers,
       pager,
       clock,
       view: { workers: view.workers, logFile },
@@ -156,7 +156,7 @@ async function startService(
   const applySeedFile = async (input: Seed): Promise<Record<string, string>> => {
     const { applySeed } = await import("./seed/seeding.js");
     const onProgress = (text: string): void => settings.onNotice(`${input.file}: ${text}`);
-    const seeded = applySeed(input, resources, nouns, environmentValue, onProgress);
+    const seeded = applySeed(input, resources, controllers, environmentValue, onProgress);
     const { created, differences, endpointIds } = seeded;
     log.info({ created, differences }, "seed file: applied");
     for (const difference of differences)

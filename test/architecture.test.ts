@@ -38,7 +38,7 @@ const violatingFiles: Record<string, [path: string, text: string][]> = {
   "folders of the service import downwards only: cli, seed, console, api, workers, queue, resources, faults, store": [
     ["service/api/a.ts", 'import { createConsole } from "../console";'],
     ["service/queue/b.ts", 'import type { ConsoleView } from "../console/overview";'],
-    ["service/resources/a.ts", 'import { registerRestRoutes } from "../api/rest";'],
+    ["service/resources/a.ts", 'import { registerRestV1Routes } from "../api/management/rest-v1";'],
     ["service/resources/b.ts", 'import type { Job } from "../queue/job";'],
     ["service/queue/a.ts", 'import type { Worker } from "../workers/registry";'],
     ["service/faults/a.ts", 'import type { Job } from "../queue/job";'],

@@ -8,13 +8,14 @@ import type { Auth } from "./auth";
 import { watchConnections } from "./connections";
 import type { EndpointRoutes } from "./endpoint-routes";
 import { type LocalOperations, registerLocalRoutes } from "./local";
+import type { V1Options } from "./management/controllers";
+import { registerRestV1Routes } from "./management/rest-v1";
+import { registerRestV2Routes } from "./management/rest-v2";
 import type { MetricsText } from "./meters";
 import { registerMetricsRoute } from "./metrics";
 import { addTextParser, checkBodyTexts, discardBody } from "./request-body";
 import { originForm } from "./request-target";
 import { createMalformedRequestHandler, maxIdLength, rejectUnknownRoute, roots, sendRequestError } from "./responses";
-import { type RestOptions, registerRestRoutes } from "./rest";
-import { registerRestV2Routes } from "./rest-v2";
 import type { UserRateLimit } from "./user-rate-limit";
 
 /** Keep-alive timeout of connections, ms; longer than the pauses of most clients. */
@@ -35,7 +36,7 @@ const noSchemas = (): never => {
 export function createServer(deps: {
   auth: Auth;
   resources: Resources;
-  rest: RestOptions;
+  rest: V1Options;
   restV2: Omit<Parameters<typeof registerRestV2Routes>[1], "admissionFault" | "resources"> & {
     /** Undefined without a rate limit. */
     rateLimit: UserRateLimit | undefined;
@@ -128,7 +129,7 @@ export function createServer(deps: {
     if (retire.includes("v1")) return rejectRetired(scope, "REST v1", ["/", "/*"]);
     scope.addHook("onRequest", async (request) => auth.checkRest(request));
     checkBodyTexts(scope, "invalid");
-    registerRestRoutes(scope, resources, rest);
+    registerRestV1Routes(scope, resources, rest);
   });
   registerForUsers(roots.jobs, (scope) => registerRestV2Routes(scope, { ...restV2, admissionFault, resources }));
   registerForUsers("", (scope) => endpointRoutes.loadBalancers(scope, openResponses));
@@ -140,7 +141,7 @@ export function createServer(deps: {
     checkBodyTexts(scope, "invalid");
     // Loaded at the first request, because graphql-js takes the most time and memory at start.
     scope.post(roots.graphql, async (request, reply) => {
-      const { executeGraphql, isPublicRequest } = await import("./graphql.js");
+      const { executeGraphql, isPublicRequest } = await import("./management/graphql.js");
       const { body } = request;
       if (!auth.hasGraphqlKey(request) && !isPublicRequest(body)) auth.checkGraphql(request);
       const response = await executeGraphql(body, { resources, log, deleteNeedsScaleDown: rest.deleteNeedsScaleDown });

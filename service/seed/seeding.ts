@@ -32,7 +32,7 @@ interface Entry {
   /** Its path in the file. */
   path: string;
   name: string;
-  noun: Operations;
+  controller: Operations;
   /** The object in the file. */
   definition: object;
   /** Id of the existing object; undefined if there is none. */
@@ -83,7 +83,7 @@ const progressStep = 1000;
 export function applySeed(
   seed: Seed,
   resources: Resources,
-  nouns: Record<"/account/secrets" | "/network-volumes" | "/templates" | "/serverless", Operations>,
+  controllers: Record<"/account/secrets" | "/network-volumes" | "/templates" | "/serverless", Operations>,
   /** Returns the value of an environment variable. */
   environmentValue: (name: string) => string | undefined,
   /** Receives the progress with a large file. */
@@ -131,22 +131,24 @@ export function applySeed(
     const visitSection = <Definition extends object>(
       section: keyof Ids,
       entries: Record<string, Definition>,
-      noun: Entry["noun"],
+      controller: Entry["controller"],
       body: (definition: Definition, path: string) => Fields,
     ): void => {
       for (const [name, definition] of Object.entries(entries)) {
         const path = `${section}.${name}`;
         if ("name" in definition) throw invalid(`${path}.name: unknown property; the key of an object is its name`);
         const id = findId(ids[section], path, name);
-        const createdId = visitor({ path, name, noun, definition, id, body: () => body(definition, path) });
+        const createdId = visitor({ path, name, controller, definition, id, body: () => body(definition, path) });
         if (createdId !== undefined) ids[section].set(name, [createdId]);
         if (++count % progressStep === 0) onProgress(`${verb} ${count} of ${total} objects`);
       }
     };
-    visitSection("secrets", seed.secrets, nouns["/account/secrets"], secretBody);
-    visitSection("volumes", seed.volumes, nouns["/network-volumes"], (fields) => fields);
-    visitSection("templates", seed.templates, nouns["/templates"], (fields) => fields);
-    visitSection("endpoints", seed.endpoints, nouns["/serverless"], (fields, path) => endpointBody(ids, fields, path));
+    visitSection("secrets", seed.secrets, controllers["/account/secrets"], secretBody);
+    visitSection("volumes", seed.volumes, controllers["/network-volumes"], (fields) => fields);
+    visitSection("templates", seed.templates, controllers["/templates"], (fields) => fields);
+    visitSection("endpoints", seed.endpoints, controllers["/serverless"], (fields, path) =>
+      endpointBody(ids, fields, path),
+    );
   }
 
   /** Creates missing objects, and a twin of each existing object to compare their records, unless it was just created; then rolls back. */
@@ -160,7 +162,7 @@ export function applySeed(
         if (typeof value === "string" && value !== secrets.valueOf(entry.name))
           differences.push(`${entry.path}.value: differs from the service`);
         const twin = create(entry, `seed-${randomUUID()}`);
-        differences.push(...differencesOf(entry.path, settingsOf(twin), settingsOf(entry.noun.get(entry.id))));
+        differences.push(...differencesOf(entry.path, settingsOf(twin), settingsOf(entry.controller.get(entry.id))));
         return undefined;
       }),
     );
@@ -204,10 +206,10 @@ const namesInFile: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Creates an object and returns its record; errors name its path and its properties in the file. */
-function create({ path, noun, definition, body }: Entry, name: string): z.output<typeof createdShape> {
+function create({ path, controller, definition, body }: Entry, name: string): z.output<typeof createdShape> {
   const fields = body();
   try {
-    return createdShape.parse(noun.create({ ...fields, name }));
+    return createdShape.parse(controller.create({ ...fields, name }));
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const nameInFile: NameOf = (property, of) => {

@@ -1,6 +1,6 @@
 import { buildSchema, parse, validate } from "graphql";
 import { expect, test } from "vitest";
-import { graphqlSchema } from "../../../../service/api/graphql-schema";
+import { graphqlSchema } from "../../../../service/api/management/graphql-schema";
 
 const schema = buildSchema(graphqlSchema);
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readlinkSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { openWorkerLogEvents } from "../../../../service/api/worker-log-events";
+import { openWorkerLogEvents } from "../../../../service/api/management/worker-log-events";
 import { scratchFolder } from "../../../support/folders";
 import { hasProc } from "../../../support/stack-processes";
 

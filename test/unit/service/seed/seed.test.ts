@@ -2,8 +2,8 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { nounsOf } from "../../../../service/api/rest-v2-nouns";
-import { createPager } from "../../../../service/api/rest-v2-pages";
+import { v2Controllers } from "../../../../service/api/management/controllers";
+import { createPager } from "../../../../service/api/management/pages";
 import { StartError } from "../../../../service/errors";
 import type { Resources } from "../../../../service/resources";
 import { readSeedFile } from "../../../../service/seed/seed-file";
@@ -69,9 +69,9 @@ async function startWith(text: string, options: ServiceOptions = {}): Promise<{ 
 /** Applies a seed file to the resources of a store. */
 function apply(text: string, resources: Resources, onProgress?: (text: string) => void): void {
   writeFileSync(file, text);
-  const nouns = nounsOf({ resources, pager: createPager(1), serverlessUrl: () => "" });
+  const controllers = v2Controllers({ resources, pager: createPager(1), serverlessUrl: () => "" });
   const environmentValue = (name: string) => (name === "SEED_TEST_TOKEN" ? "hidden-value" : undefined);
-  applySeed(readSeedFile(file), resources, nouns, environmentValue, onProgress);
+  applySeed(readSeedFile(file), resources, controllers, environmentValue, onProgress);
 }
 const call = (service: Service, method: string, path: string, json?: object) =>
   send(method, `${service.url}/v2${path}`, { key: service.apiKey, json });

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { nounsOf } from "../../../../../service/api/rest-v2-nouns";
-import { createPager } from "../../../../../service/api/rest-v2-pages";
+import { v2Controllers } from "../../../../../service/api/management/controllers";
+import { createPager } from "../../../../../service/api/management/pages";
 import { readSeedFile } from "../../../../../service/seed/seed-file";
 import { applySeed } from "../../../../../service/seed/seeding";
 import { scratchFolder } from "../../../../support/folders";
@@ -82,9 +82,9 @@ export async function useInvalidRequests() {
       const file = join(scratchFolder(), "seed.yaml");
       writeFileSync(file, JSON.stringify({ simulate: { workerQuota: 20 }, [section]: { [key]: fields } }));
       const resources = useResources({ workerQuota: 20 });
-      const nouns = nounsOf({ resources, pager: createPager(1), serverlessUrl: () => "" });
+      const controllers = v2Controllers({ resources, pager: createPager(1), serverlessUrl: () => "" });
       try {
-        applySeed(readSeedFile(file), resources, nouns, () => "");
+        applySeed(readSeedFile(file), resources, controllers, () => "");
       } catch (error) {
         return String(error).slice(`StartError: ${file}: `.length);
       }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { notFound, ServiceError } from "../errors";
+import { notFound, ServiceError } from "../../errors";
 
 /** Rejects the creation of a pod. */
 export function rejectPod(): never {

@@ -8,8 +8,8 @@ import {
   type VariableNode,
   visit,
 } from "graphql";
-import { ServiceError } from "../errors";
-import { unstorablePart } from "../validation";
+import { ServiceError } from "../../errors";
+import { unstorablePart } from "../../validation";
 
 /**
  * Bounds of a request, far above the requests of real clients. Validation compares fields in pairs and blocks the event loop: 33 KB of

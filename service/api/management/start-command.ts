@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { invalidProperty } from "../errors";
-import { startCommandOf, type TemplateRow } from "../resources/template-table";
-import { CommandLineError, splitCommandLine } from "../workers/command-line";
+import { invalidProperty } from "../../errors";
+import { startCommandOf, type TemplateRow } from "../../resources/template-table";
+import { CommandLineError, splitCommandLine } from "../../workers/command-line";
 
 /** The start command of a container: entrypoint (empty for the image's entrypoint) and arguments. */
 interface StartCommand {

@@ -1,6 +1,6 @@
 import { GraphQLError } from "graphql";
-import { internalError, issuesText, ServiceError } from "../errors";
-import { nameInGraphql } from "./property-names";
+import { internalError, issuesText, ServiceError } from "../../errors";
+import { nameInGraphql } from "../property-names";
 
 /**
  * The error for the client: a ServiceError with GraphQL's names of properties, an error of the library without quoted values (which may

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
-import { account } from "../resources/account";
-import type { DelegationRow, Delegations } from "../resources/delegations";
-import { parseV2 } from "../validation";
-import { isoTime } from "./responses";
+import { account } from "../../resources/account";
+import type { DelegationRow, Delegations } from "../../resources/delegations";
+import { parseV2 } from "../../validation";
+import { isoTime } from "../responses";
 
 const create = z.strictObject({ resource: z.string(), name: z.string().nullish() });
 

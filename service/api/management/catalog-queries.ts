@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { ServiceError } from "../errors";
-import { parseV2 } from "../validation";
-import { queryInteger } from "./rest-v2-pages";
+import { ServiceError } from "../../errors";
+import { parseV2 } from "../../validation";
+import { queryInteger } from "./pages";
 
 /** Queries of the catalog. A malformed value returns 422; a missing or conflicting parameter returns 400. */
 

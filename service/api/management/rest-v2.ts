@@ -1,17 +1,17 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
-import { ServiceError } from "../errors";
-import type { Resources } from "../resources";
+import { ServiceError } from "../../errors";
+import type { Resources } from "../../resources";
+import { checkBodyTexts } from "../request-body";
+import { reservedWords } from "../responses";
+import { registerAccountRoutes } from "./account";
+import { registerBillingRoutes } from "./billing";
+import { registerCatalogRoutes } from "./catalog";
+import { registerControllers, type V2Controllers } from "./controllers";
+import { registerDelegationRoutes } from "./delegations";
+import type { Pager } from "./pages";
 import { registerPodRoutes } from "./pods";
-import { checkBodyTexts } from "./request-body";
-import { reservedWords } from "./responses";
-import { registerAccountRoutes } from "./rest-v2-account";
-import { registerBillingRoutes } from "./rest-v2-billing";
-import { registerCatalogRoutes } from "./rest-v2-catalog";
-import { registerDelegationRoutes } from "./rest-v2-delegations";
-import type { Noun, Nouns } from "./rest-v2-nouns";
-import type { Pager } from "./rest-v2-pages";
-import { registerWorkerRoutes, type WorkerView } from "./rest-v2-workers";
+import { registerWorkerRoutes, type WorkerView } from "./workers";
 
 /** Registers REST v2 under the root of the job API. */
 export function registerRestV2Routes(
@@ -19,7 +19,7 @@ export function registerRestV2Routes(
   {
     admissionFault,
     resources,
-    nouns,
+    controllers,
     pager,
     view,
     clock,
@@ -27,7 +27,7 @@ export function registerRestV2Routes(
     /** Returns the error of a request without a valid key or above the rate limit; sets the rate limit's headers. */
     admissionFault(request: FastifyRequest, reply: FastifyReply): ServiceError | undefined;
     resources: Resources;
-    nouns: Nouns;
+    controllers: V2Controllers;
     pager: Pager;
     view: WorkerView;
     clock: Clock;
@@ -42,21 +42,7 @@ export function registerRestV2Routes(
     if (fault) throw fault;
   });
   checkBodyTexts(app, "unprocessable");
-  type Id = { Params: { id: string } };
-  const operations: [string, Noun][] = Object.entries(nouns);
-  for (const [path, { list, get, create, update, remove, bodyLimit }] of operations) {
-    const options = bodyLimit === undefined ? {} : { bodyLimit };
-    app.get(path, async ({ query }) => list(query));
-    app.post(path, options, async ({ body }, reply: FastifyReply) => reply.status(201).send(create(body)));
-    app.get<Id>(`${path}/:id`, async ({ params }) => get(params.id));
-    app.delete<Id>(`${path}/:id`, async ({ params }, reply) => {
-      // REST v1 returns 400 for an unknown id.
-      get(params.id);
-      remove(params.id);
-      return reply.status(204).send();
-    });
-    if (update) app.patch<Id>(`${path}/:id`, options, async ({ params, body }) => update(params.id, body));
-  }
+  registerControllers(app, "v2", controllers);
   registerWorkerRoutes(app, { resources, view, clock, pager });
   registerCatalogRoutes(app, resources);
   registerDelegationRoutes(app, resources.delegations);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createPager, type ReadNewest } from "../../../../service/api/rest-v2-pages";
+import { createPager, type ReadNewest } from "../../../../service/api/management/pages";
 
 const list =
   (...positions: number[]): ReadNewest<string> =>

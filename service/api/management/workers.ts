@@ -1,14 +1,14 @@
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
-import { notFound } from "../errors";
-import type { Resources } from "../resources";
-import { account } from "../resources/account";
-import { eventStreamType } from "../server-sent-events";
-import { parseV2 } from "../validation";
-import type { WorkerState } from "../workers/worker-record";
-import { isoTime } from "./responses";
-import { type Pager, queryInteger } from "./rest-v2-pages";
+import { notFound } from "../../errors";
+import type { Resources } from "../../resources";
+import { account } from "../../resources/account";
+import { eventStreamType } from "../../server-sent-events";
+import { parseV2 } from "../../validation";
+import type { WorkerState } from "../../workers/worker-record";
+import { isoTime } from "../responses";
+import { type Pager, queryInteger } from "./pages";
 import { openWorkerLogEvents } from "./worker-log-events";
 
 /** Worker data for REST v2. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { ServiceError } from "../errors";
-import { parseV2 } from "../validation";
+import { ServiceError } from "../../errors";
+import { parseV2 } from "../../validation";
 
 /**
  * Returns the newest `count` elements of a list before a position, newest first. Later elements have higher positions, so a cursor stays

@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
-import { commentText, eventText } from "../server-sent-events";
-import { createLogTail } from "../workers/log-tail";
+import { commentText, eventText } from "../../server-sent-events";
+import { createLogTail } from "../../workers/log-tail";
 
 /** A line of a worker's output as returned by REST v2. */
 interface LogLine {

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
-import { ServiceError } from "../errors";
-import { parseV2 } from "../validation";
-import { queryInteger } from "./rest-v2-pages";
+import { ServiceError } from "../../errors";
+import { parseV2 } from "../../validation";
+import { queryInteger } from "./pages";
 
 /** A billing list: its amounts besides `totalAmount`, the filter by object id, and the field with the number of objects. */
 interface BillingList {

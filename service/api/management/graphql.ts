@@ -3,32 +3,23 @@ import type { Logger } from "pino";
 import { cpuFlavors, dataCenters, gpuTypes } from "serverless-compute-api/catalog";
 import { restNetworkVolumeCreate, secretCreateInput, secretValueInput } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { ServiceError } from "../errors";
-import type { Resources } from "../resources";
-import { gpuPools } from "../resources/catalog";
-import type { EndpointRow } from "../resources/endpoint-table";
-import { withoutNulls } from "../resources/table";
-import type { TemplateRow } from "../resources/template-table";
-import { volumeChange } from "../resources/volumes";
-import { parseInput } from "../validation";
+import { ServiceError } from "../../errors";
+import type { Resources } from "../../resources";
+import { gpuPools } from "../../resources/catalog";
+import type { EndpointRow } from "../../resources/endpoint-table";
+import { withoutNulls } from "../../resources/table";
+import type { TemplateRow } from "../../resources/template-table";
+import { volumeChange } from "../../resources/volumes";
+import { parseInput } from "../../validation";
+import { graphqlAccount } from "./account";
+import { graphqlEndpoint, parseGraphqlEndpoint, readGraphqlEndpoint } from "./endpoint";
+import { cpuFlavorRecord, dataCenterRecord, gpuAvailability, gpuTypeRecord } from "./graphql-catalog";
 import { graphqlBounds, readDocument } from "./graphql-document";
 import { publicError } from "./graphql-errors";
-import {
-  accountRecord,
-  cpuFlavorRecord,
-  dataCenterRecord,
-  endpointRecord,
-  endpointValues,
-  gpuAvailability,
-  gpuTypeRecord,
-  newServerlessTemplate,
-  readEndpointInput,
-  secretRecord,
-  templateChanges,
-  templateRecord,
-} from "./graphql-records";
 import { graphqlSchema } from "./graphql-schema";
 import { rejectPod } from "./pods";
+import { graphqlSecret } from "./secret";
+import { graphqlTemplate, readGraphqlServerlessTemplate, readGraphqlTemplate } from "./template";
 
 const graphqlRequest = z.object({
   query: z.string(),
@@ -126,23 +117,23 @@ function createResolvers(resources: Resources, needsScaleDown: boolean) {
   };
 
   const saveTemplate = (input: object | null | undefined): TemplateRow => {
-    const { id, changes } = templateChanges(requireArgument("input", input));
+    const { id, changes } = readGraphqlTemplate(requireArgument("input", input));
     return id === undefined ? templates.create(changes) : templates.update(id, changes);
   };
 
   const saveEndpoint = (input: object): EndpointRow =>
     transaction(() => {
-      const values = readEndpointInput(input);
+      const values = parseGraphqlEndpoint(input);
       const { id, template } = values;
-      const templateId = template ? templates.create(newServerlessTemplate(template)).id : values.templateId;
-      if (!id) return endpoints.create(endpointValues(values, templateId, undefined));
-      return endpoints.replace(id, endpointValues(values, templateId, endpoints.get(id)));
+      const templateId = template ? templates.create(readGraphqlServerlessTemplate(template)).id : values.templateId;
+      if (!id) return endpoints.create(readGraphqlEndpoint(values, templateId, undefined));
+      return endpoints.replace(id, readGraphqlEndpoint(values, templateId, endpoints.get(id)));
     });
 
   /** An endpoint whose template and volumes are read only if the query selects them. */
   const endpointOf = (endpoint: EndpointRow) => ({
-    ...endpointRecord(endpoint),
-    template: () => countRows([orNull(templates.find(endpoint.templateId), templateRecord)])[0],
+    ...graphqlEndpoint(endpoint),
+    template: () => countRows([orNull(templates.find(endpoint.templateId), graphqlTemplate)])[0],
     networkVolume: () => (endpoint.networkVolumeId ? volumes.get(endpoint.networkVolumeId) : null),
     networkVolumeIds: () =>
       countRows(endpoint.networkVolumeIds).map((id) => ({
@@ -153,22 +144,22 @@ function createResolvers(resources: Resources, needsScaleDown: boolean) {
 
   return {
     myself: () => ({
-      ...accountRecord(accountSettings.get()),
+      ...graphqlAccount(accountSettings.get()),
       maxServerlessConcurrency: () => endpoints.quota().limit,
-      podTemplates: () => countRows(templates.list()).map(templateRecord),
+      podTemplates: () => countRows(templates.list()).map(graphqlTemplate),
       pods: [],
       endpoints: () => countRows(endpoints.list()).map(endpointOf),
       endpoint: ({ id }: ById) => orNull(endpoints.find(id), endpointOf),
       networkVolumes: () => countRows(volumes.list()),
-      secrets: () => countRows(secrets.list()).map(secretRecord),
+      secrets: () => countRows(secrets.list()).map(graphqlSecret),
       containerRegistryCreds: () => countRows(registryAuths.list()),
     }),
     podTemplates: ({ input }: Input<{ ids?: (string | null)[] | null }>) =>
       countRows(templates.list())
         .filter(({ id }) => !input?.ids || input.ids.includes(id))
-        .map(templateRecord),
+        .map(graphqlTemplate),
     pod: null,
-    podTemplate: ({ id }: ById) => orNull(templates.find(id), templateRecord),
+    podTemplate: ({ id }: ById) => orNull(templates.find(id), graphqlTemplate),
     serverlessGpuPools: () => gpuPools,
     gpuTypes: ({ input }: Filter) => filterCatalog(gpuTypes, input).map((type) => gpuTypeRecord(type, stock.level)),
     cpuFlavors: ({ input }: Filter) =>
@@ -179,7 +170,7 @@ function createResolvers(resources: Resources, needsScaleDown: boolean) {
         gpuAvailability: () => countRows(gpuAvailability(center.id, stock.level)),
       })),
 
-    saveTemplate: ({ input }: Input<object>) => templateRecord(saveTemplate(input)),
+    saveTemplate: ({ input }: Input<object>) => graphqlTemplate(saveTemplate(input)),
     deleteTemplate: ({ templateName }: { templateName?: string | null }) =>
       templates.removeByName(requireArgument("templateName", templateName, "a string")),
     saveEndpoint: ({ input }: { input: object }) => endpointOf(saveEndpoint(input)),
@@ -192,11 +183,11 @@ function createResolvers(resources: Resources, needsScaleDown: boolean) {
     podRentInterruptable: rejectPod,
     deployCpuPod: rejectPod,
     updateUserSettings: ({ input }: Input<object>) =>
-      accountRecord(accountSettings.update(requireArgument("input", input))),
-    secretCreate: ({ input }: Input) => secretRecord(secrets.create(parseInput(secretCreateInput, input))),
-    secretValueUpdate: ({ input }: Input) => secretRecord(secrets.updateValue(parseInput(secretValueInput, input))),
+      graphqlAccount(accountSettings.update(requireArgument("input", input))),
+    secretCreate: ({ input }: Input) => graphqlSecret(secrets.create(parseInput(secretCreateInput, input))),
+    secretValueUpdate: ({ input }: Input) => graphqlSecret(secrets.updateValue(parseInput(secretValueInput, input))),
     secretDescriptionUpdate: ({ input }: { input: ById & { description: string } }) =>
-      secretRecord(secrets.updateDescription(input)),
+      graphqlSecret(secrets.updateDescription(input)),
     secretDelete: ({ id }: ById) => secrets.remove(id),
     createNetworkVolume: ({ input }: Input) => volumes.create(parseInput(restNetworkVolumeCreate, input)),
     updateNetworkVolume: ({ input: { id, ...body } }: { input: ById }) =>

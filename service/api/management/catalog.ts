@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { cpuFlavors, dataCenters, gpuTypes } from "serverless-compute-api/catalog";
-import { notFound } from "../errors";
-import type { Resources } from "../resources";
-import { countryOf, cudaVersionsOf, maxPerWorker, pricePerHour } from "../resources/catalog";
-import type { Stock } from "../resources/stock";
+import { notFound } from "../../errors";
+import type { Resources } from "../../resources";
+import { countryOf, cudaVersionsOf, maxPerWorker, pricePerHour } from "../../resources/catalog";
+import type { Stock } from "../../resources/stock";
 import {
   type CpuQuery,
   type DataCenterQuery,
@@ -13,8 +13,8 @@ import {
   readDataCenterQuery,
   readGpuQuery,
   readTemplateSource,
-} from "./rest-v2-catalog-queries";
-import { templateRecord } from "./rest-v2-templates";
+} from "./catalog-queries";
+import { v2Template } from "./template";
 
 /** Maximum number of public templates in a response. */
 const publicTemplates = 100;
@@ -171,6 +171,6 @@ export function registerCatalogRoutes(
     const matchingTemplates =
       readTemplateSource(query) === "community" ? templates.list().filter(({ isPublic }) => isPublic) : [];
     const pagination = { nextCursor: null, hasNextPage: false };
-    return { templates: matchingTemplates.slice(0, publicTemplates).map(templateRecord), pagination };
+    return { templates: matchingTemplates.slice(0, publicTemplates).map(v2Template), pagination };
   });
 }

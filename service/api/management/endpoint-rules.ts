@@ -1,10 +1,10 @@
 import { v2EndpointCreate, v2EndpointPatch } from "serverless-compute-api/shapes";
 import type { z } from "zod";
-import { type Issue, notFound, ServiceError } from "../errors";
-import type { Resources } from "../resources";
-import type { EndpointRow } from "../resources/endpoint-table";
-import type { TemplateRow } from "../resources/template-table";
-import { parseV2 } from "../validation";
+import { type Issue, notFound, ServiceError } from "../../errors";
+import type { Resources } from "../../resources";
+import type { EndpointRow } from "../../resources/endpoint-table";
+import type { TemplateRow } from "../../resources/template-table";
+import { parseV2 } from "../../validation";
 
 /** Rules of REST v2 that involve several fields of an endpoint's body, with the hosted service's statuses. */
 
