@@ -49,7 +49,7 @@ export async function addPackages(folder, language, progress) {
  * @param {import("../progress.mjs").Progress} progress
  */
 async function sdkFor(language, target, progress) {
-  if (language === "typescript" || language === "yaml") return undefined;
+  if (language === "typescript" || language === "yaml" || language === "none") return undefined;
   const cli = await findCli({ progress });
   const generated = await generateSdk(language, { schema: join(root, "schema.json"), target, cli, progress });
   if ("reason" in generated) throw new Error(generated.reason);

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
-import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { isNotFound, lastLines, run, ToolMissing } from "../child.mjs";
 import { checkGo } from "../cli/build.mjs";
@@ -42,38 +43,40 @@ export async function checkTools({ language }) {
  * @param {Packages} packages
  * @returns {Promise<string[]>} Steps that the user must take.
  */
-export async function installPackages(project, packages) {
-  const changed = ["package.json", "package-lock.json", "Pulumi.yaml", "requirements.txt", "go.mod", "go.sum"];
+export function installPackages(project, packages) {
+  const texts = ["package.json", "package-lock.json", "Pulumi.yaml", "requirements.txt", "go.mod", "go.sum"];
+  const files = packages.files.map((file) => join(packageFolder, file));
+  const copied = [...texts, ...files, join("sdks", project.language)];
   const created = ["node_modules", packageFolder, "sdks", venvOf(project)];
-  const restore = await savedState(project.folder, changed, created);
-  try {
+  return restoringOnFailure(project.folder, { copied, created }, async () => {
     await installNpmPackages(project, packages);
     const steps = await installSdk(project, packages);
     return [...steps, ...(await configurePlugin(project, packages.version))];
-  } catch (error) {
-    await restore();
-    throw error;
-  }
+  });
 }
 
 /**
- * Returns a function that restores the text of files and deletes what did not exist.
+ * Runs `work`. If it fails, restores the copied files and folders, and deletes whatever did not exist.
+ * @template T
  * @param {string} folder
- * @param {string[]} files
- * @param {string[]} folders Folders whose content is not restored if they existed.
+ * @param {{ copied: string[], created: string[] }} paths Relative to the folder. Existing folders in `created` may be large and are not copied.
+ * @param {() => Promise<T>} work
  */
-async function savedState(folder, files, folders) {
-  const saved = await Promise.all(
-    files.map(async (name) => ({
-      path: join(folder, name),
-      text: await readFile(join(folder, name)).catch(() => null),
-    })),
-  );
-  const missing = folders.map((name) => join(folder, name)).filter((path) => !existsSync(path));
-  return async () => {
-    for (const path of missing) await rm(path, { recursive: true, force: true });
-    for (const { path, text } of saved) await (text === null ? rm(path, { force: true }) : writeFile(path, text));
-  };
+async function restoringOnFailure(folder, { copied, created }, work) {
+  const backup = await mkdtemp(join(tmpdir(), "add-backup-"));
+  const exists = (/** @type {string} */ path) => existsSync(join(folder, path));
+  const saved = copied.filter(exists);
+  const missing = [...copied, ...created].filter((path) => !exists(path));
+  try {
+    for (const path of saved) await cp(join(folder, path), join(backup, path), { recursive: true });
+    return await work();
+  } catch (error) {
+    for (const path of [...missing, ...saved]) await rm(join(folder, path), { recursive: true, force: true });
+    for (const path of saved) await cp(join(backup, path), join(folder, path), { recursive: true });
+    throw error;
+  } finally {
+    await rm(backup, { recursive: true, force: true });
+  }
 }
 
 /**
@@ -122,7 +125,8 @@ async function installSdk(project, { sdk, goModule }) {
       const python = join(venv, ...(process.platform === "win32" ? ["Scripts", "python.exe"] : ["bin", "python"]));
       await runIn(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", path], folder);
       await addLine(join(folder, "requirements.txt"), path);
-      return [];
+      const isNamed = settings === undefined || namedVenv(settings) !== undefined;
+      return isNamed ? [] : [`. ${venvOf(project)}/bin/activate   # Pulumi.yaml names no virtualenv`];
     }
     case "go":
       if (!existsSync(join(folder, "go.mod"))) await runIn("go", ["mod", "init", nameOf(folder)], folder);
@@ -146,6 +150,7 @@ async function installSdk(project, { sdk, goModule }) {
 async function configurePlugin(project, version) {
   const { folder, language, isNew, settings } = project;
   const path = join(folder, "Pulumi.yaml");
+  if (language === "none") return [];
   const plugin = language === "typescript" ? "" : pluginText(version);
   if (isNew) {
     await writeFile(path, `name: ${nameOf(folder)}\n${runtimeText(language)}${plugin}`);
@@ -178,11 +183,15 @@ const runtimeText = (language) =>
  */
 const nameOf = (folder) => basename(folder).replaceAll(/[^\w.-]/g, "-");
 
+/** @param {string} settings Text of Pulumi.yaml. */
+const namedVenv = (settings) => /^\s+virtualenv:\s*["']?([^"'\s#]+)/m.exec(settings)?.[1];
+
 /**
  * Subfolder with the virtual environment of a program in Python.
  * @param {Project} project
  */
-const venvOf = ({ settings = "" }) => /^\s+virtualenv:\s*["']?([^"'\s#]+)/m.exec(settings)?.[1] ?? "venv";
+const venvOf = ({ folder, settings = "" }) =>
+  namedVenv(settings) ?? ["venv", ".venv"].find((name) => existsSync(join(folder, name))) ?? "venv";
 
 /**
  * @param {string} path

@@ -5,7 +5,7 @@ import { root } from "../entry.mjs";
 
 /** Languages of programs. @typedef {keyof typeof runtimes} ProgramLanguage */
 
-/** Runtime in Pulumi.yaml for each language of a program. */
+/** Runtime in Pulumi.yaml for each language of a program. `none` is for the local service without a program. */
 export const runtimes = /** @type {const} */ ({
   typescript: "nodejs",
   python: "python",
@@ -13,6 +13,7 @@ export const runtimes = /** @type {const} */ ({
   yaml: "yaml",
   dotnet: "dotnet",
   java: "java",
+  none: "none",
 });
 
 /** Lowest `@pulumi/pulumi` that the npm package accepts; equals its peer range. */
@@ -122,7 +123,7 @@ function checkPackageManager(folder, settings, manifest) {
   const manager = locked === undefined ? named : otherLockfiles[locked];
   if (manager === undefined || manager === "npm") return;
   throw new Error(
-    `${folder}: uses ${manager}${locked === undefined ? "" : ` (${locked})`}, but this command only runs npm; write the packages to a new folder with "node scripts/release/assets.mjs <folder>" and add the three .tgz files with ${manager}`,
+    `${folder}: uses ${manager}${locked === undefined ? "" : ` (${locked})`}, but this command only runs npm; write the packages to a new folder with "npm run build && node scripts/release/assets.mjs <folder>" and add the three .tgz files with ${manager}`,
   );
 }
 

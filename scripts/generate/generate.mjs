@@ -14,7 +14,15 @@ import { root, runScript } from "../entry.mjs";
 import { readPublisher } from "../publisher.mjs";
 import { noticesText } from "../release/notices.mjs";
 import { catalogPage } from "./catalog.mjs";
-import { installText, packagesText, startLanguages, startPage, withParts } from "./install.mjs";
+import {
+  installText,
+  packagesText,
+  serviceGuides,
+  serviceText,
+  startLanguages,
+  startPage,
+  withParts,
+} from "./install.mjs";
 import { manifestText, publicationText, publishedPackages } from "./metadata.mjs";
 import { reference } from "./reference.mjs";
 import { optionsPage } from "./service-options.mjs";
@@ -62,6 +70,10 @@ async function generatedFiles() {
     const path = `docs/start/${language}.md`;
     return [path, startPage(read(path), language, publisher, version)];
   });
+  const guides = serviceGuides.map((name) => {
+    const path = `docs/guides/${name}.md`;
+    return [path, withParts(read(path), { install: serviceText(publisher) })];
+  });
   return {
     "provider/generated/args.ts": argsText(),
     "provider/generated/property-names.ts": propertyNamesText(),
@@ -79,7 +91,7 @@ async function generatedFiles() {
       install: installText("typescript", publisher, version, "docs/start/README.md"),
     }),
     "docs/start/README.md": withParts(read("docs/start/README.md"), { packages: packagesText(publisher) }),
-    ...Object.fromEntries(startPages),
+    ...Object.fromEntries([...startPages, ...guides]),
     ...Object.fromEntries(manifests),
   };
 }

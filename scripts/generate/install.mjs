@@ -82,6 +82,25 @@ ${lines.join("\n")}
 }
 
 /**
+ * The instructions of a guide that requires only the local service.
+ * @param {Publisher} publisher
+ */
+export function serviceText(publisher) {
+  const commands =
+    publisher.repository === null
+      ? "mkdir -p ../chat\nnpm run add -- ../chat --language none\ncd ../chat"
+      : "npm install serverless-compute-local";
+  const place =
+    publisher.repository === null
+      ? "Run this in [a clone](../start/README.md#get-the-packages). `../chat` is an empty folder:"
+      : "Use an empty folder:";
+  return `${place}\n\n\`\`\`sh\n${commands}\n\`\`\``;
+}
+
+/** Guides that require only the local service. */
+export const serviceGuides = ["python-worker", "call-your-endpoint"];
+
+/**
  * The instructions of docs/start/README.md to get the packages.
  * @param {Publisher} publisher
  */
@@ -103,7 +122,7 @@ npm run add -- ../my-project
 \`\`\`
 
 The command reads the language from \`Pulumi.yaml\`. In an empty folder, add \`--language python\`, \`go\`, \`yaml\`, \`dotnet\` or
-\`java\`; the default is \`typescript\`.
+\`java\`; the default is \`typescript\`. \`--language none\` is for the local service without Pulumi.
 
 - The packages are copied to the project's subfolder \`release\` and installed with npm. The versions of your other packages stay.
 - An SDK for Python, Go, .NET or Java is copied to \`sdks\` and installed: with pip into the virtual environment, or as a

@@ -1,14 +1,16 @@
 import { existsSync } from "node:fs";
-import { cp, readdir, readFile, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, delimiter, dirname, join } from "node:path";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { installPackages } from "../../scripts/add/installation.mjs";
 import { readProject } from "../../scripts/add/project.mjs";
 import { run } from "../../scripts/child.mjs";
+import { hasPython } from "../plugin/support/guide-room";
 import { writePolicyHost } from "../plugin/support/policy-host";
 import { repository } from "../plugin/support/sdk";
 import { type CleanRoom, createCleanRoom } from "./support/clean-room";
 
+const hasVenv = await hasPython();
 const tarballs = inject("tarballs");
 const packages = {
   folder: dirname(tarballs[0] ?? ""),
@@ -69,16 +71,42 @@ describe("the packages of a clone", { timeout: 280_000 }, () => {
     expect(await read(room, "Pulumi.yaml")).toBe(text);
   });
 
-  it("leave the project as it was if a step fails", async () => {
-    const files = {
-      "package.json": '{"dependencies":{"lost":"file:./lost.tgz"}}',
-      "Pulumi.yaml": "name: chat\nruntime: yaml\n",
-    };
-    const room = await projectWith(files);
-    const before = (await readdir(room.folder)).sort();
-    await expect(installPackages(readProject(room.folder), packages)).rejects.toThrow("npm install failed");
-    expect((await readdir(room.folder)).sort()).toEqual(before);
-    for (const [name, text] of Object.entries(files)) expect(await read(room, name)).toBe(text);
+  const failures = [
+    {
+      step: "npm install",
+      files: { "package.json": '{"dependencies":{"lost":"file:./lost.tgz"}}', "Pulumi.yaml": "runtime: yaml\n" },
+    },
+    {
+      step: "python -m",
+      files: { "Pulumi.yaml": "runtime: python\n", "requirements.txt": "pulumi\n", "sdks/python/setup.py": "old" },
+    },
+  ];
+  it.each(hasVenv ? failures : failures.slice(0, 1))(
+    "leave the project as it was if $step fails",
+    async ({ files, step }) => {
+      const room = await projectWith({});
+      const folder = join(room.folder, "project");
+      for (const [name, text] of Object.entries(files)) {
+        await mkdir(dirname(join(folder, name)), { recursive: true });
+        await writeFile(join(folder, name), text);
+      }
+      const before = await readdir(folder, { recursive: true });
+      // pip fails, because this folder contains no package.
+      const sdk = step === "npm install" ? undefined : join(repository, "docs", "start");
+      const error = new RegExp(`${step} failed in `);
+      await expect(installPackages(readProject(folder), { ...packages, sdk })).rejects.toThrow(error);
+      expect((await readdir(folder, { recursive: true })).sort()).toEqual(before.sort());
+      for (const [name, text] of Object.entries(files)) expect(await readFile(join(folder, name), "utf8")).toBe(text);
+    },
+  );
+
+  it("include the local service for a folder without a program", async () => {
+    const room = await createCleanRoom(process.execPath);
+    onTestFinished(room.remove);
+    const folder = join(room.folder, "worker");
+    await mkdir(folder);
+    expect(await installPackages(readProject(folder, "none"), packages)).toEqual([]);
+    expect((await readdir(folder)).sort()).toEqual(["node_modules", "package-lock.json", "package.json", "release"]);
   });
 });
 
@@ -121,7 +149,7 @@ async function usePolicyHost(folder: string, room: CleanRoom): Promise<string | 
 }
 
 it.each([
-  [[], "Usage: npm run add -- <folder> [--language typescript|python|go|yaml|dotnet|java]"],
+  [[], "Usage: npm run add -- <folder> [--language typescript|python|go|yaml|dotnet|java|none]"],
   [["a", "b"], "Usage: npm run add"],
   [["a", "--lang", "go"], "Usage: npm run add"],
   [["no-such-folder"], "/no-such-folder: does not exist; create it, for example with mkdir"],

@@ -43,6 +43,7 @@ describe("a folder for the packages", () => {
     ["a newer Pulumi", installed("3.200.0"), undefined, { language: "typescript" }],
     ["a range with newer versions", requiring("^3.113.0"), undefined, { language: "typescript" }],
     ["a range of majors", requiring("3", "devDependencies"), undefined, { language: "typescript" }],
+    ["an empty folder without a program", {}, "none", { language: "none", isNew: true }],
     ["npm as package manager", { "package.json": '{"packageManager":"npm@11.0.0"}' }, undefined, {}],
   ])("can be %s", (_, files, language, expected) => {
     expect(readProject(folderWith(files), language)).toMatchObject(expected);
@@ -59,7 +60,7 @@ describe("a folder for the packages", () => {
       "an unknown language",
       nodejs,
       "rust",
-      "--language rust: is unknown; use one of typescript, python, go, yaml, dotnet, java",
+      "--language rust: is unknown; use one of typescript, python, go, yaml, dotnet, java, none",
     ],
     ["a property of every object as language", {}, "toString", "--language toString: is unknown"],
     ["another language", nodejs, "go", "--language go: "],

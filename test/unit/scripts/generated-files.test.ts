@@ -33,6 +33,8 @@ const paths = [
   "docs/start/python.md",
   "docs/start/go.md",
   "docs/start/yaml.md",
+  "docs/guides/python-worker.md",
+  "docs/guides/call-your-endpoint.md",
   "api/package.json",
   "provider/package.json",
   "service/package.json",
@@ -64,7 +66,7 @@ test("generate --check reports each stale or missing file and writes none; gener
   rmSync(join(folder, missing));
   // Only the install commands of these pages are generated.
   const outdated = (path: string, text: string): string =>
-    /^(docs\/start\/.*|README\.md)$/.test(path) ? text.replace("npm run add", "npm run sub") : `${text}\n`;
+    /^(docs\/(start|guides)\/.*|README\.md)$/.test(path) ? text.replace("npm run add", "npm run sub") : `${text}\n`;
   const outdatedTexts = others.map((path, index) => outdated(path, committed[index + 1] ?? ""));
   for (const [index, path] of others.entries()) writeFileSync(join(folder, path), outdatedTexts[index] ?? "");
   const complaint = (path: string): string => `${path} is out of date. Run: npm run generate\n`;

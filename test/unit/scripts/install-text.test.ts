@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parsePage } from "../../../scripts/docs/pages.mjs";
 import { root } from "../../../scripts/entry.mjs";
-import { packagesText, startLanguages, startPage } from "../../../scripts/generate/install.mjs";
+import { packagesText, serviceText, startLanguages, startPage } from "../../../scripts/generate/install.mjs";
 
 const unpublished = { repository: null, publisher: null, npmScope: null };
 const acme = { repository: "acme-gpu/compute", publisher: "Acme", npmScope: "@acme" };
@@ -48,6 +48,11 @@ describe.each(startLanguages)("the start page of %s", (language) => {
     const before = lines.slice(0, lines.indexOf("pulumi up")).filter((line) => line.trim() !== "");
     expect(before.length).toBeLessThanOrEqual(55);
   });
+});
+
+test("guides without Pulumi install the local service from a clone, or from the registry", () => {
+  expect(commandsOf(serviceText(unpublished))).toContain("npm run add -- ../chat --language none");
+  expect(commandsOf(serviceText(acme))).toEqual(["npm install serverless-compute-local"]);
 });
 
 test("the page about the packages names the command of a clone, or the registries", () => {

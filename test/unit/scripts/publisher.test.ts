@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { startLanguages } from "../../../scripts/generate/install.mjs";
+import { serviceGuides, startLanguages } from "../../../scripts/generate/install.mjs";
 import { manifestText, publicationText, publishedPackages } from "../../../scripts/generate/metadata.mjs";
 import { packageSchema } from "../../../scripts/generate/schema/package-schema";
 import { readPublisher } from "../../../scripts/publisher.mjs";
@@ -98,6 +98,7 @@ test("only files generated from publisher.json name the publisher", () => {
     "provider/generated/publication.ts",
     "docs/start/README.md",
     ...startLanguages.map((language) => `docs/start/${language}.md`),
+    ...serviceGuides.map((name) => `docs/guides/${name}.md`),
     ...publishedPackages.map((folder) => `${folder}/package.json`),
   ];
   const listed = spawnSync("git", ["ls-files", "-z"], { cwd: root, encoding: "utf8" });
