@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from "node:util";
 import { steadyClock } from "serverless-compute-api/clock";
 import { createAuth } from "./api/auth";
 import { endpointsOverview } from "./api/endpoint-overview";
 import { createEndpointRoutes } from "./api/endpoint-routes";
+import type { AppliedSeed } from "./api/local";
 import { v2Controllers } from "./api/management/controllers";
 import { createPager } from "./api/management/pages";
 import { createMetricsReader } from "./api/metrics";
@@ -17,6 +19,7 @@ import type { ServiceOptions } from "./options";
 import { createResources } from "./resources";
 import type { EndpointRow } from "./resources/endpoint-table";
 import type { Seed } from "./seed/seed-file";
+import { watchSeedFile } from "./seed/seed-watch";
 import type { Service } from "./service";
 import { checkOptions, environmentValue, resolveSettings, type ServiceSettings } from "./settings";
 import { apiKeyFileOf, ensureApiKey } from "./store/api-key";
@@ -135,6 +138,7 @@ async function startService(
     problem,
     local: {
       faults: jobPath.faults,
+      applySeedFile: () => applyChangedSeedFile(),
       status: () => ({ endpoints: endpointsOverview(resources, view), problem: problem() }),
     },
     metrics: createMetricsReader({
@@ -153,19 +157,37 @@ async function startService(
   const { images } = settings;
   for (const text of commandProblems(images)) settings.onNotice(text);
   const imageOf = ({ templateId }: EndpointRow): string => resources.templates.find(templateId)?.imageName ?? "";
-  const applySeedFile = async (input: Seed): Promise<Record<string, string>> => {
+  const applySeedFile = async (input: Seed, updates = false) => {
     const { applySeed } = await import("./seed/seeding.js");
     const onProgress = (text: string): void => settings.onNotice(`${input.file}: ${text}`);
-    const seeded = applySeed(input, resources, controllers, environmentValue, onProgress);
-    const { created, differences, endpointIds } = seeded;
-    log.info({ created, differences }, "seed file: applied");
-    for (const difference of differences)
-      settings.onNotice(`${input.file}: ${difference}; the existing object is not changed`);
+    isSeeded = false;
+    const seeded = applySeed(input, resources, controllers, environmentValue, onProgress, updates);
+    isSeeded = true;
+    const { created, updated, differences, endpointIds } = seeded;
+    log.info({ created, updated, differences }, "seed file: applied");
     for (const [name, id] of Object.entries(endpointIds)) {
       const { faults: seedFaults } = input.endpoints[name] ?? {};
       if (seedFaults) jobPath.faults.replace(id, seedFaults);
     }
-    return endpointIds;
+    return seeded;
+  };
+  const applyChangedSeedFile = async (): Promise<AppliedSeed> => {
+    if (!seed)
+      throw new ServiceError(
+        "invalid",
+        "the service was started without a seed file; start it again with --seed <file>",
+      );
+    const { readSeedFile } = await import("./seed/seed-file.js");
+    try {
+      const input = readSeedFile(seed.file);
+      const { created, updated, differences } = await applySeedFile(input, true);
+      const atStart = (["images", "simulate", "runtime", "kubernetes"] as const).filter(
+        (section) => !isDeepStrictEqual(input[section], seed[section]),
+      );
+      return { file: seed.file, created, updated, differences, atStart };
+    } catch (error) {
+      throw error instanceof StartError ? new ServiceError("invalid", error.message) : error;
+    }
   };
   const imagesToPull = (): string[] => {
     const isPulled = (image: string): boolean => commandOf(images, image) === undefined;
@@ -178,11 +200,13 @@ async function startService(
       if (source !== undefined && sources.includes(source)) jobPath.restartWorkers(endpoint.id, reason);
     }
   };
+  const seedWatch = seed && watchSeedFile(seed.file, settings.onNotice);
   const sourceWatch = settings.watch ? watchSources({ images, onSave, onNotice: settings.onNotice }) : undefined;
 
   const stop = async (deadline: number): Promise<void> => {
     server.rejectUsers();
     removeServiceAddress(dataFolder);
+    seedWatch?.close();
     sourceWatch?.close();
     console?.close();
     try {
@@ -200,7 +224,12 @@ async function startService(
 
   let endpointIds: Record<string, string> = {};
   try {
-    if (seed) endpointIds = await applySeedFile(seed);
+    if (seed) {
+      const { differences, endpointIds: ids } = await applySeedFile(seed);
+      for (const difference of differences)
+        settings.onNotice(`${seed.file}: ${difference}; the existing object is not changed`);
+      endpointIds = ids;
+    }
     isSeeded = true;
     await jobPath.open();
     const port = await server.listen(settings.port);

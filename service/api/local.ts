@@ -5,25 +5,42 @@ import type { Auth } from "./auth";
 /** Paths that the hosted service lacks, for the command line and tests. */
 export const localPaths = {
   status: "/local/status",
+  seed: "/local/seed",
   faults: (endpointId: string): string => `/local/endpoints/${endpointId}/faults`,
 };
+
+/** Result of applying the seed file to the running service. */
+export interface AppliedSeed {
+  /** Path of the seed file. */
+  file: string;
+  /** Created and updated objects, as `section.name`. */
+  created: string[];
+  updated: string[];
+  /** A message for each difference that no update can remove. */
+  differences: string[];
+  /** Changed sections that take effect at the next start. */
+  atStart: string[];
+}
 
 /** Operations of the local paths. */
 export interface LocalOperations {
   /** Returns the endpoints with their queues and workers, and the reason why the store cannot be written. */
   status(): { endpoints: object[]; problem: string | undefined };
   faults: Pick<Faults, "read" | "replace">;
+  /** Creates and updates the objects of the seed file with which the service started. */
+  applySeedFile(): Promise<AppliedSeed>;
 }
 
 /** Registers the local paths, which require the API key. */
 export function registerLocalRoutes(
   app: FastifyInstance,
   auth: Pick<Auth, "checkRest">,
-  { status, faults }: LocalOperations,
+  { status, faults, applySeedFile }: LocalOperations,
 ): void {
   type EndpointRoute = { Params: { endpointId: string } };
   app.addHook("onRequest", async (request) => auth.checkRest(request));
   app.get(localPaths.status, async () => status());
+  app.post(localPaths.seed, async () => applySeedFile());
   const path = localPaths.faults(":endpointId");
   app.get<EndpointRoute>(path, async ({ params }) => faults.read(params.endpointId));
   app.put<EndpointRoute>(path, async ({ params, body }) => faults.replace(params.endpointId, body));

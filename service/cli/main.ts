@@ -62,6 +62,12 @@ export function commandLine(output: Output = terminal, outputClosed?: AbortSigna
     .action(async (handler: string) => (await import("./init.js")).init(handler, output));
 
   program
+    .command("apply")
+    .description("create and update the objects of the running service's seed file, after a change of the file")
+    .option(...dataFlag())
+    .action(async ({ data }: { data: string }) => (await import("./apply.js")).applySeedFile(data, output));
+
+  program
     .command("status")
     .description("print endpoints, workers and queues of the running service")
     .option(...dataFlag())

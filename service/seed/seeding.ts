@@ -12,6 +12,8 @@ import { type Seed, withFile } from "./seed-file";
 interface Seeded {
   /** Created objects, as `section.name`. */
   created: string[];
+  /** Updated objects, as `section.name`. */
+  updated: string[];
   /** A message for each property of an existing object that differs from the file. */
   differences: string[];
   /** Ids of the file's endpoints by name. */
@@ -25,6 +27,7 @@ type Row = { id: string; name: string };
 interface Operations {
   get(id: string): unknown;
   create(body: unknown): unknown;
+  update(id: string, body: unknown): unknown;
 }
 
 /** An object of the file. */
@@ -76,9 +79,12 @@ function findId(ids: Map<string, string[]>, path: string, name: string): string 
 /** Number of objects after which the progress is reported. */
 const progressStep = 1000;
 
+/** Properties that only the creation of an object sets. */
+const createOnly = new Set(["type", "dataCenter"]);
+
 /**
- * Creates missing objects of a seed file with the create operations of REST v2, and compares existing objects. Kind and name identify an
- * object. An invalid file throws a StartError and creates nothing.
+ * Creates missing objects of a seed file with the create operations of REST v2, and compares existing objects, which it updates if
+ * `updates` is true. Kind and name identify an object. An invalid file throws a StartError and changes nothing.
  */
 export function applySeed(
   seed: Seed,
@@ -88,6 +94,7 @@ export function applySeed(
   environmentValue: (name: string) => string | undefined,
   /** Receives the progress with a large file. */
   onProgress: (text: string) => void = () => undefined,
+  updates = false,
 ): Seeded {
   const { secrets, volumes, templates, endpoints, transaction } = resources;
 
@@ -151,18 +158,27 @@ export function applySeed(
     );
   }
 
-  /** Creates missing objects, and a twin of each existing object to compare their records, unless it was just created; then rolls back. */
-  function findDifferences(ids: Ids, created: ReadonlySet<string>): string[] {
-    const differences: string[] = [];
+  /**
+   * Creates missing objects, and a twin of each existing object to compare their records, unless it was just created; then rolls back.
+   * With `updates`, an object that differs is also updated, because later objects may copy it. Returns the messages by path.
+   */
+  function findDifferences(ids: Ids, created: ReadonlySet<string>, withUpdates: boolean): Map<string, string[]> {
+    const differences = new Map<string, string[]>();
     runAndRollBack(transaction, () =>
       visit("checked", ids, (entry) => {
-        if (entry.id === undefined) return create(entry, entry.name).id;
-        if (created.has(entry.path)) return undefined;
+        const { path, id, controller } = entry;
+        if (id === undefined) return create(entry, entry.name).id;
+        if (created.has(path)) return undefined;
         const { value } = entry.body();
-        if (typeof value === "string" && value !== secrets.valueOf(entry.name))
-          differences.push(`${entry.path}.value: differs from the service`);
+        const hasOtherValue = typeof value === "string" && value !== secrets.valueOf(entry.name);
         const twin = create(entry, `seed-${randomUUID()}`);
-        differences.push(...differencesOf(entry.path, settingsOf(twin), settingsOf(entry.controller.get(entry.id))));
+        const found = [
+          ...(hasOtherValue ? [`${path}.value: differs from the service`] : []),
+          ...differencesOf(path, settingsOf(twin), settingsOf(controller.get(id))),
+        ];
+        if (found.length === 0) return undefined;
+        differences.set(path, found);
+        if (withUpdates) update(entry, id);
         return undefined;
       }),
     );
@@ -179,20 +195,32 @@ export function applySeed(
     const exists = sections.flatMap((section) => Object.keys(seed[section]).map((name) => ids[section].has(name)));
     const created = new Set<string>();
     // First, because the file may be invalid for an existing object. The creation validates all others.
-    let differences = exists.includes(true) ? findDifferences(copyOf(ids), created) : [];
-    if (exists.includes(false)) {
+    const compare = (withUpdates: boolean): Map<string, string[]> =>
+      exists.includes(true) ? findDifferences(copyOf(ids), created, withUpdates) : new Map();
+    let differences = compare(updates);
+    const differing = updates ? differences : new Map<string, string[]>();
+    if (exists.includes(false) || differing.size > 0) {
       transaction(() =>
         visit("created", ids, (entry) => {
-          if (entry.id !== undefined) return undefined;
-          created.add(entry.path);
-          return create(entry, entry.name).id;
+          if (entry.id === undefined) {
+            created.add(entry.path);
+            return create(entry, entry.name).id;
+          }
+          if (differing.has(entry.path)) update(entry, entry.id);
+          return undefined;
         }),
       );
       // Existing objects can refer to new ones, whose ids are final now.
-      if (exists.includes(true)) differences = findDifferences(copyOf(ids), created);
+      differences = compare(false);
     }
     const endpointIds = Object.keys(seed.endpoints).map((name) => [name, findId(ids.endpoints, "endpoints", name)]);
-    return { created: [...created], differences, endpointIds: Object.fromEntries(endpointIds) };
+    const remains = (path: string): number => differences.get(path)?.length ?? 0;
+    return {
+      created: [...created],
+      updated: [...differing].flatMap(([path, { length }]) => (remains(path) < length ? [path] : [])),
+      differences: [...differences.values()].flat(),
+      endpointIds: Object.fromEntries(endpointIds),
+    };
   });
 }
 
@@ -205,11 +233,22 @@ const namesInFile: ReadonlyMap<string, string> = new Map([
   ["value", "valueFromEnv"],
 ]);
 
-/** Creates an object and returns its record; errors name its path and its properties in the file. */
-function create({ path, controller, definition, body }: Entry, name: string): z.output<typeof createdShape> {
-  const fields = body();
+/** Creates an object and returns its record. */
+function create(entry: Entry, name: string): z.output<typeof createdShape> {
+  const fields = entry.body();
+  return send(entry, () => createdShape.parse(entry.controller.create({ ...fields, name })));
+}
+
+/** Updates an object with all properties that an update can set. */
+function update(entry: Entry, id: string): void {
+  const fields = Object.entries(entry.body()).filter(([name]) => !createOnly.has(name));
+  send(entry, () => entry.controller.update(id, Object.fromEntries(fields)));
+}
+
+/** Sends the definition of an object; errors name its path and its properties in the file. */
+function send<Result>({ path, definition }: Entry, request: () => Result): Result {
   try {
-    return createdShape.parse(controller.create({ ...fields, name }));
+    return request();
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const nameInFile: NameOf = (property, of) => {

@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { SecretRow, Secrets } from "../../resources/secrets";
 import { parseV2 } from "../../validation";
 import { isoTime } from "../responses";
-import type { Controller } from "./controllers";
 import type { Pager, ReadNewest } from "./pages";
 
 /** A secret as returned by REST v2, without its value. */
@@ -28,7 +27,7 @@ export const graphqlSecret = (secret: SecretRow) => ({
 });
 
 /** The operations on secrets in REST v2, which shares them with GraphQL. */
-export const secretController = (secrets: Secrets, pager: Pager): Controller => ({
+export const secretController = (secrets: Secrets, pager: Pager) => ({
   bodyLimit,
   list(query: unknown) {
     const name = parseV2(listQuery, query).name?.toLowerCase();

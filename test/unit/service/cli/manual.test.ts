@@ -9,6 +9,7 @@ const read = (page: string): string => readFileSync(`${root}docs/${page}`, "utf8
 const ofJobs = ["run", "jobs", "job", "cancel", "retry", "faults"];
 const commands = [
   "start",
+  "apply",
   "init",
   "manifest",
   "key",
