@@ -133,9 +133,9 @@ async function installSdk(project, { sdk, goModule }) {
       await runIn("go", ["mod", "edit", `-require=${goModule}@v0.0.0`, `-replace=${goModule}=${path}`], folder);
       return ["go mod tidy   # when the program imports the module"];
     case "dotnet":
-      return [`dotnet add reference ${path}`];
+      return [`dotnet add reference ${path}/Pulumi.ServerlessCompute.csproj`];
     case "java":
-      return [`add ${path} to your build`];
+      return [`add ${path}/src/main/java to the sources of your build, and com.pulumi:pulumi 1.x to its dependencies`];
     default:
       return [];
   }

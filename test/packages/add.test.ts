@@ -100,14 +100,34 @@ describe("the packages of a clone", { timeout: 280_000 }, () => {
     },
   );
 
-  it("include the local service for a folder without a program", async () => {
-    const room = await createCleanRoom(process.execPath);
-    onTestFinished(room.remove);
-    const folder = join(room.folder, "worker");
-    await mkdir(folder);
-    expect(await installPackages(readProject(folder, "none"), packages)).toEqual([]);
-    expect((await readdir(folder)).sort()).toEqual(["node_modules", "package-lock.json", "package.json", "release"]);
-  });
+  const others = [
+    { language: "none", sdk: undefined, steps: [], files: [] },
+    {
+      language: "dotnet",
+      sdk: "docs/start",
+      steps: ["dotnet add reference ./sdks/dotnet/Pulumi.ServerlessCompute.csproj"],
+      files: ["Pulumi.yaml", "sdks"],
+    },
+    {
+      language: "java",
+      sdk: "docs/start",
+      steps: [expect.stringContaining("add ./sdks/java/src/main/java to the sources of your build")],
+      files: ["Pulumi.yaml", "sdks"],
+    },
+  ];
+  it.each(process.env["FULL"] ? others : others.slice(0, 1))(
+    "are installed into an empty folder for the language $language, with the remaining step",
+    async ({ language, sdk, steps, files }) => {
+      const room = await createCleanRoom(process.execPath);
+      onTestFinished(room.remove);
+      const folder = join(room.folder, "worker");
+      await mkdir(folder);
+      const withSdk = { ...packages, sdk: sdk && join(repository, sdk) };
+      expect(await installPackages(readProject(folder, language), withSdk)).toEqual(steps);
+      const installed = ["node_modules", "package-lock.json", "package.json", "release", ...files];
+      expect((await readdir(folder)).sort()).toEqual(installed.sort());
+    },
+  );
 });
 
 /** Examples that readers copy to their projects, with a command that uses the packages. */
