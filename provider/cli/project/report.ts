@@ -36,9 +36,6 @@ const installations: Record<Report["language"], string[]> = {
 export function reportText({ folder, language, resources, config, skipped, noCounterpart }: Report): string {
   const kinds = resources.map(({ type }) => shortType(type));
   const counts = [...new Set(kinds)].map((kind) => `${kinds.filter((candidate) => candidate === kind).length} ${kind}`);
-  const [firstKey, ...otherKeys] = config;
-  const otherKeysNote =
-    otherKeys.length === 0 ? "" : `   # and ${countOf(otherKeys.length, "other key")} of the program`;
   const lines = [
     `Wrote ${countOf(resources.length, "resource")} to ${folder}: ${counts.join(", ")}.`,
     "",
@@ -48,7 +45,7 @@ export function reportText({ folder, language, resources, config, skipped, noCou
     `  cd ${folder}`,
     ...installations[language].map((command) => `  ${command}`),
     "  pulumi stack init dev",
-    ...(firstKey === undefined ? [] : [`  pulumi config set --secret ${firstKey}${otherKeysNote}`]),
+    ...config.map((key) => `  pulumi config set --secret ${key}`),
     "  pulumi import --file import.json --yes --skip-preview --protect=false --generate-code=false",
     "  pulumi preview --expect-no-changes",
   ];

@@ -69,7 +69,9 @@ describe.each(["v1", "v2"])("an import of an account in dialect %s", (dialect) =
     for (const text of [program, stdout, stderr])
       for (const value of [...Object.values(secrets), bench.addresses.apiKey]) expect(text).not.toContain(value);
     expect(stdout).toContain(`Next:\n  cd ${out}\n  npm install `);
-    expect(stdout).toContain("pulumi config set --secret tokenSecretValue   # and 2 other keys of the program");
+    const keys = ["tokenSecretValue", "registryCredentialsUsername", "registryCredentialsPassword"];
+    expect(stdout.match(/(?<=pulumi config set --secret )\S+$/gm)).toEqual(keys);
+    for (const key of keys) expect(program).toContain(`requireSecret("${key}")`);
     expect(stderr).toContain("NetworkVolume: 2 in the account");
   });
 
