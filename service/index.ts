@@ -117,6 +117,7 @@ async function startService(
         clock,
         resources,
         logFile,
+        dataFolder,
         jobRoutes: endpointRoutes.consoleJobs,
         view: { ...view, problem },
         faults: jobPath.faults,

@@ -23,7 +23,15 @@ const snapshotFiles = ["service.db-wal", databaseName, "volumes", "workers", "lo
 const stagingName = "incomplete";
 
 /** Additional files deleted by a reset, which keeps the key, and the records of containers and pulled images for `prune`. */
-const otherFiles = ["service.db-shm", "address", "orphaned", "service.log", "service.log.1", "service.log.2"];
+const otherFiles = [
+  "service.db-shm",
+  "address",
+  "orphaned",
+  "charts.json",
+  "service.log",
+  "service.log.1",
+  "service.log.2",
+];
 
 /** Deletes all objects, jobs and logs of a data folder; keeps its key. Throws a StartError while a service runs on it. */
 export function resetDataFolder(dataFolder: string): void {

@@ -29,6 +29,7 @@ const statusResponse = z.object({
         z.object({ id: z.string(), status: z.string(), startedAt: z.number(), location: location.optional() }),
       ),
       message: z.string().optional(),
+      hint: z.string().optional(),
     }),
   ),
 });
@@ -47,6 +48,8 @@ interface EndpointStatus {
   workers: { id: string; status: string; startedAt: Date; location?: z.output<typeof location> | undefined }[];
   /** The reason why workers do not start or crash; undefined without a problem. */
   problem: string | undefined;
+  /** The reason why jobs wait although workers run; undefined without a reason. */
+  hint: string | undefined;
 }
 
 /** Prints the endpoints of the running service with their queues and workers. */
@@ -54,7 +57,7 @@ export async function printStatus({ data, json }: StatusFlags, output: Output): 
   const { serviceUrl, send } = connect(data);
   const { problem, ...response } = statusResponse.parse(expectSuccess(await send("GET", localPaths.status)).json);
   const endpoints = response.endpoints.map(
-    ({ id, name, imageName, template, workersMin, workersMax, jobs, running, message }): EndpointStatus => ({
+    ({ id, name, imageName, template, workersMin, workersMax, jobs, running, message, hint }): EndpointStatus => ({
       id,
       name,
       image: imageName,
@@ -64,6 +67,7 @@ export async function printStatus({ data, json }: StatusFlags, output: Output): 
       jobs,
       workers: running.map((worker) => ({ ...worker, startedAt: new Date(worker.startedAt) })),
       problem: message,
+      hint,
     }),
   );
   output.out(
@@ -97,7 +101,7 @@ function statusText(serviceUrl: string, problem: string | undefined, endpoints: 
   const hasPods = workerRows.some((row) => row.length > 4);
   const workerColumns = ["WORKER", "ENDPOINT", "STATUS", "UP FOR", ...(hasPods ? ["POD", "PHASE", "NODE"] : [])];
   const problems = endpoints.flatMap((endpoint) => {
-    const problem = endpoint.problem?.split("\n", 1).join("").replace(/:$/, "") ?? queueText(endpoint);
+    const problem = endpoint.problem?.split("\n", 1).join("").replace(/:$/, "") ?? endpoint.hint;
     return problem === undefined ? [] : [[endpoint.name, problem]];
   });
   const jobColumns = ["IN QUEUE", "IN PROGRESS", "COMPLETED", "FAILED", "RETRIED"];
@@ -111,14 +115,6 @@ function statusText(serviceUrl: string, problem: string | undefined, endpoints: 
   ];
   if (problems.length > 0) parts.push(tableText(["ENDPOINT", "PROBLEM"], problems));
   return parts.join("\n\n");
-}
-
-/** The reason why jobs wait in the queue; undefined if workers are idle or may still start. */
-function queueText({ jobs, workers, workersMax }: EndpointStatus): string | undefined {
-  const busyCount = workers.filter(({ status }) => status === "running").length;
-  if (jobs.inQueue === 0 || busyCount < Math.max(1, workersMax)) return undefined;
-  const subject = busyCount === 1 ? "the only worker is" : `all ${busyCount} workers are`;
-  return `${subject} busy, and workersMax is ${workersMax}; ${jobs.inQueue} ${jobs.inQueue === 1 ? "job waits" : "jobs wait"}`;
 }
 
 /** A time span with its largest unit. */

@@ -1,10 +1,13 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import type { Faults } from "../faults/faults";
 import type { JobEvents } from "../queue/events";
 import type { Resources } from "../resources";
+import { writeAtomically } from "../store/data-folder";
 import type { ConsoleContent } from "./content";
-import { createJobMetrics } from "./metrics";
+import { createJobMetrics, type JobMetrics } from "./metrics";
 import type { ConsoleView } from "./overview";
 import { linkTo, registerConsoleRoutes } from "./routes";
 import { createConsoleSessions } from "./sessions";
@@ -21,6 +24,7 @@ export function createConsole({
   view,
   faults,
   logFile,
+  dataFolder,
   jobRoutes,
   serverlessUrl,
 }: {
@@ -32,6 +36,8 @@ export function createConsole({
   view: ConsoleView & { events: JobEvents; waiting(endpointId: string): number };
   faults: Pick<Faults, "read" | "replace">;
   logFile(endpointId: string): string;
+  /** Folder of the file that keeps the charts while the service is stopped. */
+  dataFolder: string;
   /** Registers the job API for callers that were checked before. */
   jobRoutes(app: FastifyInstance): void;
   serverlessUrl(): string;
@@ -40,6 +46,8 @@ export function createConsole({
   const exists = (endpointId: string): boolean => resources.endpoints.find(endpointId) !== undefined;
   const { events, waiting } = view;
   const metrics = createJobMetrics({ events, waiting, exists, clock });
+  const chartsFile = join(dataFolder, "charts.json");
+  loadCharts(chartsFile, metrics);
   const samplingTimer = setInterval(metrics.sample, sampleInterval).unref();
   let loadedContent: Promise<ConsoleContent> | undefined;
   const content = (): Promise<ConsoleContent> => {
@@ -53,7 +61,23 @@ export function createConsole({
       registerConsoleRoutes(app, { sessions, checkKey, content, faults, exists, jobRoutes, serverlessUrl }),
     /** A link that opens the console once, within an hour. */
     newLink: (): string => linkTo(serverlessUrl(), sessions.newLink()),
-    /** Stops counting. */
-    close: (): void => clearInterval(samplingTimer),
+    /** Stops counting, and stores the charts. */
+    close(): void {
+      clearInterval(samplingTimer);
+      try {
+        writeAtomically(chartsFile, metrics.save());
+      } catch {
+        // Without space on the disk, the charts begin again at the next start.
+      }
+    },
   };
+}
+
+/** Loads the charts of the previous run, if they are readable. */
+function loadCharts(file: string, metrics: Pick<JobMetrics, "load">): void {
+  try {
+    metrics.load(readFileSync(file, "utf8"));
+  } catch {
+    // The charts begin again: the file does not exist, or is damaged.
+  }
 }

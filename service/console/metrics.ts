@@ -1,4 +1,5 @@
 import type { Clock } from "serverless-compute-api/clock";
+import { z } from "zod";
 import type { JobEvents } from "../queue/events";
 import type { FinalJob } from "../queue/job";
 
@@ -6,6 +7,20 @@ import type { FinalJob } from "../queue/job";
 export const slotCount = 90;
 /** Lengths of a slot, ms, by range: 15 minutes, 3 hours and 24 hours. An endpoint requires 35 kB of memory per range. */
 export const slotLengths = [10_000, 120_000, 960_000] as const;
+
+/** Non-zero counts as pairs of index and count. */
+const sparse = z.array(z.tuple([z.int().min(0), z.int().min(0)]));
+const storedRange = z.object({
+  slotLength: z.number(),
+  newestSlot: z.int(),
+  activeSlot: z.int(),
+  queue: sparse,
+  completed: sparse,
+  failed: sparse,
+  times: sparse,
+});
+/** The metrics of all endpoints as JSON. */
+const storedMetrics = z.record(z.string(), z.array(storedRange));
 
 /** Buckets per octave of time, and in total up to 2^24 ms (4.7 hours). A bucket extends 9 % to each side. */
 const perOctave = 4;
@@ -140,6 +155,36 @@ export function createJobMetrics({
   }
 
   return {
+    /** The metrics as JSON, for `load` after a restart. */
+    save(): string {
+      const pairs = (counts: Uint32Array): [number, number][] =>
+        [...counts].flatMap((count, index): [number, number][] => (count > 0 ? [[index, count]] : []));
+      const ranges = (list: RingBuffer[]): z.output<typeof storedMetrics>[string] =>
+        list.map(({ queue, completed, failed, times, ...range }) => ({
+          ...range,
+          queue: pairs(queue),
+          completed: pairs(completed),
+          failed: pairs(failed),
+          times: pairs(times),
+        }));
+      return JSON.stringify(Object.fromEntries([...rings].map(([endpointId, list]) => [endpointId, ranges(list)])));
+    },
+    /** Reads the result of `save`. Throws if it is invalid; ranges of another length are ignored. */
+    load(text: string): void {
+      const stored = storedMetrics.parse(JSON.parse(text));
+      for (const [endpointId, ranges] of Object.entries(stored)) {
+        if (!exists(endpointId)) continue;
+        for (const ringBuffer of createRings(endpointId)) {
+          const range = ranges.find(({ slotLength }) => slotLength === ringBuffer.slotLength);
+          if (!range) continue;
+          ringBuffer.newestSlot = Math.min(range.newestSlot, ringBuffer.newestSlot);
+          ringBuffer.activeSlot = Math.min(range.activeSlot, ringBuffer.newestSlot);
+          for (const name of ["queue", "completed", "failed", "times"] as const)
+            for (const [index, count] of range[name]) ringBuffer[name][index] = count;
+          advance(ringBuffer);
+        }
+      }
+    },
     /** Metrics of an endpoint by range, the shortest first. */
     read: (endpointId: string): RangeMetrics[] => (rings.get(endpointId) ?? createRings(endpointId)).map(readRange),
     /** Records the number of queued jobs, and removes deleted endpoints and endpoints without jobs in the last day; call it every second. */

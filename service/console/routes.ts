@@ -88,6 +88,13 @@ export function registerConsoleRoutes(
     return { url: linkTo(serverlessUrl(), sessions.newLink()) };
   });
 
+  // For the page without a session. Another site cannot send the header without a preflight.
+  app.post("/console/session", async (request, reply) => {
+    checkKey(request);
+    guard.setSession(reply, sessions.start());
+    return { open: true };
+  });
+
   app.register(async (scope) => {
     scope.addHook("onRequest", (request, _reply, done) => {
       guard.checkPage(request);

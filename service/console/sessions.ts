@@ -24,7 +24,14 @@ export function createConsoleSessions(apiKey: string, clock: Clock) {
   /** Hashes of the tokens of links, the oldest first, with the monotonic times when they expire. */
   const links = new Map<string, number>();
 
+  /** A new session. */
+  function start(): string {
+    const content = `${(clock.now() + sessionLifetime).toString(36)}.${randomBytes(16).toString("base64url")}`;
+    return `${content}.${sign(content).toString("base64url")}`;
+  }
+
   return {
+    start,
     /** Token of a new link. Only its hash is kept, in memory. */
     newLink(): string {
       const token = randomBytes(32).toString("base64url");
@@ -38,8 +45,7 @@ export function createConsoleSessions(apiKey: string, clock: Clock) {
       const expiresAt = links.get(hash);
       links.delete(hash);
       if (expiresAt === undefined || expiresAt <= elapsedTime(clock)) return undefined;
-      const content = `${(clock.now() + sessionLifetime).toString(36)}.${randomBytes(16).toString("base64url")}`;
-      return `${content}.${sign(content).toString("base64url")}`;
+      return start();
     },
     /** Returns true if a session is one of this service and has not expired. */
     isOpen(session = ""): boolean {

@@ -23,8 +23,38 @@ test("a link opens the console once, and leaves no trace in the address, the his
 
   const secondPage = await rig.visit(link);
   await secondPage.getByRole("heading", { name: "This browser has no session" }).waitFor();
-  await shows(secondPage, "pre", "npx --no serverless-compute-local open");
+  await shows(secondPage, "#main", "npx --no serverless-compute-local open");
   expect(await secondPage.getByRole("link", { name: /greeter/ }).count()).toBe(0);
+});
+
+test("a used link leads to the sign-in at once, and the API key opens a session that the page does not keep", async () => {
+  const { serverlessUrl, apiKey } = rig.service;
+  const link = await rig.newLink();
+  await send("GET", link);
+  const page = await rig.visit(link);
+  const states: string[] = [];
+  await page.exposeFunction("recordState", (text: string) => states.push(text));
+  await page.addInitScript(`addEventListener("DOMContentLoaded", () => {
+    const state = document.getElementById("connection");
+    new MutationObserver(() => recordState(state.textContent)).observe(state, { childList: true });
+  })`);
+  await page.reload();
+  await page.getByRole("heading", { name: "This browser has no session" }).waitFor();
+  expect(states).toEqual(["Signed out"]);
+
+  const field = page.getByLabel("API key");
+  await field.fill("another-key");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await shows(page, ".warning", "This is not the service's API key.");
+  expect(await field.inputValue()).toBe("");
+  await field.fill(apiKey);
+  await field.press("Enter");
+  await page.getByRole("link", { name: /greeter/ }).waitFor();
+  expect(await page.content()).not.toContain(apiKey);
+  const stored = "JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie])";
+  expect(await page.evaluate(stored)).not.toContain(apiKey);
+  await page.goto(serverlessUrl);
+  await page.getByRole("link", { name: /greeter/ }).waitFor();
 });
 
 /** Attacks from a page of another origin. Returns the result of each attempt. */
@@ -49,6 +79,9 @@ const attempts = (root: string, id: string): string => `(async () => {
     source.onopen = resolve;
     source.onerror = () => reject(source.close());
   }));
+  await attempt("sign in", async () => (await fetch(root + "/console/session", {
+    method: "POST", credentials: "include", headers: { authorization: "Bearer guess" },
+  })).status);
   await attempt("load code", () => import(root + "/console/main.mjs"));
   await attempt("load an image", () => new Promise((resolve, reject) => {
     const image = new Image();
@@ -91,6 +124,7 @@ test.each(hosts)("a page of another origin (%s) has no access, although the brow
     read: "refused",
     "read the page": "refused",
     listen: "refused",
+    "sign in": "refused",
     "load code": "refused",
     "load an image": "refused",
   });

@@ -25,6 +25,29 @@ test("charts have axes, a label for screen readers, the values at the pointer, a
   expect(await step.count()).toBe(1);
 });
 
+test("charts keep their history over a restart of the service", async () => {
+  const rig = await useConsole(onTestFinished);
+  const id = await rig.endpoint("remembered");
+  const page = await rig.open(`#/endpoints/${id}`);
+  await submit(page, { name: "you" });
+  await resultIs(page, "COMPLETED");
+  const step = page.locator(".chart").filter({ hasText: "Jobs per minute" }).locator(".slot");
+  await step.filter({ hasText: "1 completed, 0 failed" }).waitFor({ state: "attached" });
+  await rig.restart(() => page.getByText("Reconnecting…").waitFor());
+  await page.reload();
+  await step.filter({ hasText: "1 completed, 0 failed" }).waitFor({ state: "attached" });
+});
+
+test("jobs that wait for busy workers show a hint about workersMax", async () => {
+  const id = await rig.endpoint("busy");
+  for (let count = 0; count < 3; count++) await rig.run(id, { waitFor: `${rig.dataFolder}/released` });
+  const page = await rig.open(`#/endpoints/${id}`);
+  const hint = "the only worker is busy, and workersMax is 1; 2 jobs wait";
+  await shows(page, ".warning", hint);
+  await page.getByRole("link", { name: "Endpoints" }).first().click();
+  await shows(page, ".card .warning", hint);
+});
+
 test("an empty page contains the commands of the next step, which can be copied", async () => {
   const rig = await useConsole(onTestFinished);
   const page = await rig.open("", { permissions: ["clipboard-read", "clipboard-write"] });

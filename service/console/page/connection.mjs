@@ -18,6 +18,7 @@
  * @property {JobCounts} jobs
  * @property {Record<string, number>} workers
  * @property {string} [message] The reason why no worker starts.
+ * @property {string} [hint] The reason why jobs wait although workers run.
  * @property {Worker[]} running
  *
  * @typedef {object} JobRow A job without input and output; times in ms.
@@ -71,12 +72,14 @@ export class CallError extends Error {
  * @param {string} path Below /console/.
  * @param {string} [body] JSON text.
  * @param {AbortSignal} [signal]
+ * @param {Record<string, string>} [headers] Additional headers.
  */
-export async function call(method, path, body, signal) {
+export async function call(method, path, body, signal, headers) {
   const response = await fetch(`/console/${path}`, {
     method,
     headers: {
       "x-serverless-compute-console": "1",
+      ...headers,
       ...(body === undefined ? {} : { "content-type": "application/json" }),
     },
     ...(body === undefined ? {} : { body }),
@@ -86,6 +89,12 @@ export async function call(method, path, body, signal) {
   if (response.ok) return text;
   throw new CallError(response.status, readMessage(text) ?? `the service returned ${response.status}`);
 }
+
+/**
+ * Opens a session with the API key, which the browser does not keep.
+ * @param {string} key
+ */
+export const signInWith = (key) => call("POST", "session", undefined, undefined, { authorization: `Bearer ${key}` });
 
 /** @param {string} text */
 function readMessage(text) {
@@ -119,21 +128,24 @@ export function listen(query, listeners, onStateChange) {
     source = new EventSource(`/console/api/events?${query}`);
     source.onopen = () => onStateChange("open");
     source.onerror = () => {
-      onStateChange("lost");
       // The browser retries a lost connection, but not a rejected one.
-      if (source?.readyState === EventSource.CLOSED) timer = setTimeout(reconnect, retryDelay);
+      if (source?.readyState === EventSource.CLOSED) void checkSession();
+      else onStateChange("lost");
     };
     for (const [name, listener] of Object.entries(listeners))
       source.addEventListener(name, (event) => listener(JSON.parse(event.data)));
   }
-  async function reconnect() {
-    if (isEnded) return;
+  /** Shows the sign-in without a session; otherwise retries the connection. */
+  async function checkSession() {
     try {
       await call("GET", "api/session");
     } catch (error) {
+      if (isEnded) return;
       if (error instanceof CallError && error.status === 401) return onStateChange("signedOut");
     }
-    if (!isEnded) connect();
+    if (isEnded) return;
+    onStateChange("lost");
+    timer = setTimeout(connect, retryDelay);
   }
 
   connect();

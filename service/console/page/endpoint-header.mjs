@@ -5,11 +5,12 @@ import { urlOf } from "./format.mjs";
 /** @typedef {import("./connection.mjs").Endpoint} Endpoint */
 
 /**
- * Name, settings and numbers of an endpoint, and the reason if no worker starts.
+ * Name, settings and numbers of an endpoint, and the reason if no worker starts or jobs wait.
  * @param {Endpoint} endpoint
  */
 export function endpointHeader(endpoint) {
-  const { id, name, type, imageName, jobs, message, version } = endpoint;
+  const { id, name, type, imageName, jobs, message, hint, version } = endpoint;
+  const warning = message ?? hint;
   return [
     h(
       "header",
@@ -19,7 +20,7 @@ export function endpointHeader(endpoint) {
       h("p", { class: "quiet" }, h("code", {}, id), ` · ${imageName ?? "template deleted"} · version ${version}`),
     ),
     settingsList(endpoint),
-    h("p", { class: "warning", "data-key": "message", hidden: message === undefined }, message),
+    h("p", { class: "warning", "data-key": "message", hidden: warning === undefined }, warning),
     type === "QB" &&
       h(
         "dl",

@@ -36,7 +36,8 @@ export function workerDots({ running, workersMax, workers }) {
 
 /** @param {Endpoint} endpoint */
 const card = (endpoint) => {
-  const { id, name, imageName, jobs, message } = endpoint;
+  const { id, name, imageName, jobs, message, hint } = endpoint;
+  const warning = message ?? hint;
   return h(
     "li",
     { "data-key": id },
@@ -54,7 +55,7 @@ const card = (endpoint) => {
         count("completed", jobs.completed),
         count("failed", jobs.failed, "bad"),
       ),
-      message !== undefined && h("span", { class: "warning" }, message.split("\n")[0]),
+      warning !== undefined && h("span", { class: "warning" }, warning.split("\n")[0]),
     ),
   );
 };

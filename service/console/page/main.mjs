@@ -1,5 +1,5 @@
 import { filterQuery, routeOf } from "./address.mjs";
-import { listen } from "./connection.mjs";
+import { CallError, listen, signInWith } from "./connection.mjs";
 import { byId, h, morphChildren } from "./dom.mjs";
 import { endpointChoice, endpointList, loading } from "./endpoint-list.mjs";
 import { createEndpointPage } from "./endpoint-page.mjs";
@@ -25,6 +25,8 @@ let page;
 /** The view in the address, with its endpoint. @type {string | undefined} */
 let currentView;
 let signedOut = false;
+/** The reason why the last sign-in failed. @type {string | undefined} */
+let signInFault;
 /** Ends the current subscription. */
 let stopListening = () => {};
 let isRenderScheduled = false;
@@ -71,10 +73,40 @@ const signIn = () =>
     "section",
     { "data-key": "sign-in", class: "empty" },
     h("h1", {}, "This browser has no session"),
-    h("p", {}, "A link works once, within an hour. Print a new one on the service's machine, and open it:"),
-    h("pre", { tabindex: 0 }, h("code", {}, "npx --no serverless-compute-local open")),
-    h("p", { class: "quiet" }, "Add --data <dir> if the service was started with this option."),
+    h("p", {}, "Enter the API key, which this command prints on the service's machine:"),
+    h("pre", { tabindex: 0 }, h("code", {}, "npx --no serverless-compute-local key")),
+    h(
+      "form",
+      { id: "sign-in" },
+      h("label", {}, "API key ", h("input", { type: "password", name: "key", autocomplete: "off", required: true })),
+      h("button", { type: "submit" }, "Sign in"),
+    ),
+    h("p", { class: "warning", role: "alert", hidden: signInFault === undefined }, signInFault),
+    h(
+      "p",
+      { class: "quiet" },
+      "Or open a new link, which works once within an hour: ",
+      h("code", {}, "npx --no serverless-compute-local open"),
+      ". Add --data <dir> if the service was started with this option.",
+    ),
   );
+
+/** Opens a session with the key in the form. */
+main.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (!(form instanceof HTMLFormElement) || form.id !== "sign-in") return;
+  event.preventDefault();
+  try {
+    await signInWith(String(new FormData(form).get("key")));
+    signInFault = undefined;
+    connect();
+  } catch (error) {
+    const isRejected = error instanceof CallError && error.status === 401;
+    signInFault = isRejected ? "This is not the service's API key." : "The service does not respond.";
+  }
+  form.reset();
+  requestRender();
+});
 
 /** @param {import("./connection.mjs").ConnectionState} state */
 function connectionChanged(state) {

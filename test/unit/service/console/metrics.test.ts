@@ -111,3 +111,33 @@ test("a clock that jumps by hours clears all slots, and a clock that is set back
   end(5);
   expect(last(read("e").completed)).toBe(2);
 });
+
+test("saved metrics continue after a restart, without the slots that have passed", async () => {
+  const first = open();
+  first.end(10);
+  first.end(20, "e", true);
+  first.end(10, "deleted");
+  await first.clock.advance(3 * slotLength);
+  first.end(10);
+  const before = first.read("e");
+  const second = open();
+  second.deleted.add("deleted");
+  await second.clock.advance(first.clock.now() - second.clock.now() + 2 * slotLength);
+  second.metrics.load(first.metrics.save());
+  const after = second.read("e");
+  expect(after.completed).toEqual([...before.completed.slice(2), 0, 0]);
+  expect(after.failed).toEqual([...before.failed.slice(2), 0, 0]);
+  expect(after.p50).toEqual([...before.p50.slice(2), null, null]);
+  expect(second.metrics.save()).not.toContain("deleted");
+  second.end(10);
+  expect(last(second.read("e").completed)).toBe(1);
+});
+
+test.each(["", "{", '{"e":[{}]}', '{"e":[{"slotLength":10000,"newestSlot":"x"}]}'])(
+  "damaged metrics (%j) are an error, and nothing is loaded",
+  (text) => {
+    const { metrics, read } = open();
+    expect(() => metrics.load(text)).toThrow();
+    expect(read("e").completed).toEqual(Array(slotCount).fill(0));
+  },
+);
