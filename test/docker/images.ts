@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { chmod, cp, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -65,7 +65,9 @@ export const importPython = (host: string, image: string, python: string): Promi
 async function inFolder(make: (root: string) => Promise<void>): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), "image-"));
   try {
-    await mkdir(`${root}/tmp`, { mode: 0o777 });
+    await mkdir(`${root}/tmp`);
+    // Every user writes there, whatever the umask.
+    await chmod(`${root}/tmp`, 0o1777);
     await make(root);
   } finally {
     await rm(root, { recursive: true, force: true });

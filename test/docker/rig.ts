@@ -25,6 +25,8 @@ interface EndpointOptions {
   volumeMountPath?: string;
   /** Additional fields of the endpoint. */
   endpoint?: object;
+  /** Default: 5. */
+  containerDiskInGb?: number;
 }
 
 /** The engine of the tests; without an engine, the test is skipped. */
@@ -84,12 +86,19 @@ type Addresses = Pick<Service, "apiKey" | "baseUrl" | "graphqlUrl">;
 
 /** Creates a template and an endpoint by raw HTTP, and returns the endpoint's id. */
 export async function createEndpoint(service: Addresses, of: EndpointOptions): Promise<string> {
-  const { image = "", dockerArgs = "", env = {}, volumeMountPath = "", containerRegistryAuthId = "" } = of;
+  const {
+    image = "",
+    dockerArgs = "",
+    env = {},
+    volumeMountPath = "",
+    containerRegistryAuthId = "",
+    containerDiskInGb = 5,
+  } = of;
   const post = (url: string, json: object) => send("POST", url, { key: service.apiKey, json });
   const input = {
     name: `docker-${randomUUID()}`,
     imageName: image,
-    containerDiskInGb: 5,
+    containerDiskInGb,
     volumeInGb: 0,
     isServerless: true,
     dockerArgs,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { send } from "../support/raw-http";
 import { startRig } from "./rig";
 
-/** Failures of pods: the endpoint, a job's input, and the texts of the failed job's error. */
+/** Failures of pods: the endpoint, a job's input, and texts of the failed job's error. Users read the first one everywhere. */
 const failures: { name: string; of?: object; input?: Record<string, unknown>; texts: RegExp[] }[] = [
   {
     name: "an image that cannot be pulled",
@@ -22,7 +22,7 @@ const failures: { name: string; of?: object; input?: Record<string, unknown>; te
   {
     name: "an exit code",
     of: { dockerArgs: `node -e "console.error('no model found');process.exit(3)"` },
-    texts: [/ended with exit code 3, before it requested a job/, /no model found/],
+    texts: [/ended with exit code 3/, /exit code 3, before it requested a job/, /no model found/],
   },
   {
     name: "an image of root in a restricted pod",
@@ -35,12 +35,26 @@ const failures: { name: string; of?: object; input?: Record<string, unknown>; te
     name: "a handler that exceeds the memory of its CPU flavour",
     of: { endpoint: { computeType: "CPU", cpuFlavorIds: ["cpu5c"], vcpuCount: 2 } },
     input: { do: "memory", megabytes: 5000 },
-    texts: [/the worker ran out of its 4 GB of memory and was killed \(OOMKilled\) while it ran the job/],
+    texts: [/ran out of its 4 GB of memory and was killed \(OOMKilled\)/, /\(OOMKilled\) while it ran the job/],
   },
+  // Kubernetes reports the exit code first. The programs of pods end themselves on SIGTERM with one of these.
+  ...["0", "143"].map((code) => ({
+    name: `exit code ${code} after an eviction for a full disk`,
+    of: { containerDiskInGb: 1, env: { EXIT_CODE: code } },
+    input: { do: "disk", path: "/tmp/filled", megabytes: 1200 },
+    texts: [
+      /was ended by Kubernetes \(Evicted\): .*exceeds the total limit of containers 1Gi/,
+      /1Gi while it ran the job/,
+    ],
+  })),
   {
     name: "a handler that ends its process",
     input: { do: "exit", code: 7, last: "last words of the handler" },
-    texts: [/the worker ended with exit code 7 while it ran the job/, /last words of the handler/],
+    texts: [
+      /ended with exit code 7/,
+      /the worker ended with exit code 7 while it ran the job/,
+      /last words of the handler/,
+    ],
   },
 ];
 
@@ -50,8 +64,12 @@ test.for(failures)("$name fails the job with the reason", async ({ of = {}, inpu
   const record = await rig.clients.jobs.runsync(id, { input }, { wait: 120_000 });
   expect(record.status).toBe("FAILED");
   for (const text of texts) expect(record.error).toMatch(text);
-  expect(await rig.log(id)).toMatch(/worker (could not be started|ended|ran out)/);
-  expect(JSON.stringify(await health(rig, id))).toMatch(/workers of the image/);
+  const [reason = /^/] = texts;
+  expect(await rig.log(id)).toMatch(reason);
+  const problem = { message: expect.stringMatching(reason) };
+  expect(await health(rig, id)).toMatchObject(problem);
+  const status = await send("GET", `${rig.service.url}/local/status`, { key: rig.service.apiKey });
+  expect(status.json).toMatchObject({ endpoints: [problem] });
 });
 
 test("a pod without room counts as throttled, its job waits with the resource that is missing, and runs when there is room", async (context) => {

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import greet from "./quickstart.mjs";
 
 // The kernel does not deliver an unhandled SIGTERM to process 1 of a container.
-process.on("SIGTERM", () => process.exit(0));
+process.on("SIGTERM", () => process.exit(Number(process.env.EXIT_CODE ?? 0)));
 
 const { RUNPOD_POD_ID: id = "", RUNPOD_AI_API_KEY: authorization = "" } = process.env;
 const address = (name, job = "") =>
@@ -60,6 +60,11 @@ const operations = {
     const taken = [];
     for (let i = 0; i < megabytes; i++) taken.push(Buffer.alloc(1024 * 1024, 1));
     return taken.length;
+  },
+  // Writes a file of zeros, and continues until the worker ends.
+  disk: async ({ path, megabytes }) => {
+    for (let i = 0; i < megabytes; i++) appendFileSync(path, Buffer.alloc(1024 * 1024));
+    await pause(3_600_000);
   },
   exit: ({ code, last }) => {
     console.error(last);

@@ -4,7 +4,6 @@ import type { Cluster } from "./cluster";
 const eventList = z.looseObject({
   items: z.array(
     z.looseObject({
-      type: z.string().nullish(),
       reason: z.string().nullish(),
       message: z.string().nullish(),
       lastTimestamp: z.string().nullish(),
@@ -12,13 +11,20 @@ const eventList = z.looseObject({
   ),
 });
 
-/** The newest warning about the first of some objects that has one; undefined if none has. */
-export async function lastWarning(cluster: Cluster, names: string[]): Promise<string | undefined> {
-  for (const name of names) {
-    const query = { fieldSelector: `involvedObject.name=${name},type=Warning` };
-    const { items } = eventList.parse(await cluster.call("GET", cluster.path("events"), { query }));
-    const [newest] = items.sort((a, b) => (b.lastTimestamp ?? "").localeCompare(a.lastTimestamp ?? ""));
-    if (newest) return `${newest.reason}: ${newest.message}`;
-  }
-  return undefined;
+interface Warning {
+  reason: string;
+  message: string;
+}
+
+/** The newest warning about an object, of any reason or of one; undefined if there is none. */
+export async function lastWarning(cluster: Cluster, name: string, reason?: string): Promise<Warning | undefined> {
+  const selectors = [
+    `involvedObject.name=${name}`,
+    "type=Warning",
+    ...(reason === undefined ? [] : [`reason=${reason}`]),
+  ];
+  const query = { fieldSelector: selectors.join(",") };
+  const { items } = eventList.parse(await cluster.call("GET", cluster.path("events"), { query }));
+  const [newest] = items.sort((a, b) => (b.lastTimestamp ?? "").localeCompare(a.lastTimestamp ?? ""));
+  return newest && { reason: newest.reason ?? "", message: newest.message ?? "" };
 }

@@ -7,7 +7,7 @@ import { type Cluster, ClusterError, isTemporary } from "./cluster";
 import { lastWarning } from "./events";
 import { followLog } from "./log";
 import { claimName, podName } from "./spec";
-import { deletionOf, endOf, hasRun, isRunning, type Pod, waitingOf } from "./status";
+import { deletionOf, endedByKubernetes, endOf, hasRun, isRunning, type Pod, waitingOf } from "./status";
 
 /** A worker's pod, which learns its state from the service's watch. */
 export interface PodWorker {
@@ -126,16 +126,18 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
     outputRead ??= followLog({ cluster, path, clock, onLine: onOutput, signal: ended.signal, isAdopted: !create });
   }
 
+  const warningOf = (object: string, reason?: string) => lastWarning(cluster, object, reason).catch(() => undefined);
+
   /** Looks for the reason why the pod waits, which its status often lacks: a volume, a network, a node. */
   async function explainWait(): Promise<void> {
     for (;;) {
       await pause(eventInterval);
       if (ended.signal.aborted || startedAt !== undefined) return;
-      const names = volumeId === undefined ? [name] : [claimName(volumeId), name];
       const waiting = pod && waitingOf(pod);
       if (!pod || (waiting && !/PersistentVolumeClaim/.test(waiting.reason))) continue;
-      const warning = await lastWarning(cluster, names).catch(() => undefined);
-      obstacle = warning === undefined ? undefined : `the pod ${name} waits: ${warning}`;
+      const warning =
+        (volumeId === undefined ? undefined : await warningOf(claimName(volumeId))) ?? (await warningOf(name));
+      obstacle = warning && `the pod ${name} waits: ${warning.reason}: ${warning.message}`;
     }
   }
 
@@ -156,12 +158,15 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
     if (!podEnd || deletion || reportedEnd) return;
     reportedEnd = podEnd;
     void Promise.race([outputRead, clock.sleep(outputTimeout)]).then(async () => {
+      // A program that ends itself on SIGTERM hides the reason of its eviction, of which Kubernetes reports an event first.
+      const eviction = hasRun(state) ? await warningOf(name, "Evicted") : undefined;
+      if (eviction) reportedEnd = endedByKubernetes(eviction);
       if (deletion || ended.signal.aborted) return;
       deletion = { grace: 0, at: clock.now() };
       const until = (): boolean => clock.now() - (deletion?.at ?? 0) > giveUpAfter;
       const call = (): Promise<unknown> => cluster.call("DELETE", path, { body: { gracePeriodSeconds: 0 } });
       await persist(call, until).catch(() => undefined);
-      await finish(podEnd);
+      await finish(endOfDeleted());
     });
   }
 

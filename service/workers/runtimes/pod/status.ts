@@ -84,6 +84,10 @@ type PodEnd = Omit<ProcessEnd, "lastErrors">;
 
 const failed = (description: string): PodEnd => ({ description, clean: false });
 
+/** The end of a pod that Kubernetes ended, whatever the exit code of its container. */
+export const endedByKubernetes = ({ reason, message }: { reason: string; message: string }): PodEnd =>
+  failed(`was ended by Kubernetes (${reason}): ${message.trim().replace(/\.$/, "")}`);
+
 /** Hints for messages of Kubernetes. */
 const hintFor = (message: string): string =>
   /runAsNonRoot/.test(message)
@@ -99,8 +103,7 @@ export function endOf(pod: Pod, cpu: ContainerNeeds["cpu"]): PodEnd | undefined 
     return failed(`could not be started: ${waiting.reason}: ${text}${hintFor(text)}`);
   }
   const disruption = pod.status.conditions.find(({ type, status }) => type === "DisruptionTarget" && status === "True");
-  // Kubernetes ended the pod, whatever the exit code of its container.
-  if (phase === "Failed" && reason !== "") return failed(`was ended by Kubernetes (${reason}): ${message.trim()}`);
+  if (phase === "Failed" && reason !== "") return endedByKubernetes({ reason, message });
   if (terminated?.reason === "StartError") return failed(`could not be started: ${terminated.message}`);
   if (terminated?.reason === "OOMKilled") {
     const limit = cpu === undefined ? "memory" : `its ${cpu.memoryInGb} GB of memory`;
