@@ -81,19 +81,19 @@ export function registerJobRoutes(
   const sendRecord = (reply: FastifyReply, { job, output }: StoredJob): FastifyReply =>
     sendText(reply, recordText(job, output, clock.now()));
 
-  /** Sends the job's record when the job ends, or after `ms`; never resolves if the client disconnects. */
-  async function sendWhenFinal(
-    endpointId: string,
-    jobId: string,
-    ms: number,
-    reply: FastifyReply,
-  ): Promise<FastifyReply> {
+  /**
+   * Sends the job's record when the job ends, or after `ms`; sends nothing if the client disconnects. Without a promise, because the client
+   * would also wait for the other listeners of the job's end.
+   */
+  function sendWhenFinal(endpointId: string, jobId: string, ms: number, reply: FastifyReply): void {
+    const sendEnd = (ended?: StoredJob): void => {
+      const found = ended ?? list.find(endpointId, jobId);
+      if (found) sendRecord(reply, found);
+      else reply.send(notFound("job", jobId));
+    };
     const stored = findJob(endpointId, jobId);
-    if (isFinal(stored.job)) return sendRecord(reply, stored);
-    const ended = await new Promise<StoredJob | undefined>((resolve) => {
-      onDisconnect(reply, waits.wait(jobId, ms, resolve));
-    });
-    return sendRecord(reply, ended ?? findJob(endpointId, jobId));
+    if (isFinal(stored.job)) sendEnd(stored);
+    else onDisconnect(reply, waits.wait(jobId, ms, sendEnd));
   }
 
   keepBodyText(app, ["application/json"]);
@@ -112,12 +112,14 @@ export function registerJobRoutes(
   app.post<EndpointRoute>(
     "/:endpointId/runsync",
     { ...admit("runsync"), bodyLimit: limits.runsyncPayload },
-    async (request, reply) => {
+    (request, reply) => {
       const { endpointId } = request.params;
       const wait = readWait(request.query);
       const job = readSubmission(endpointId, "runsync", bodyText(request), clock.now());
-      await jobs.submit(job);
-      return sendWhenFinal(endpointId, job.id, wait, reply);
+      jobs
+        .submit(job)
+        .then(() => sendWhenFinal(endpointId, job.id, wait, reply))
+        .catch((error: unknown) => reply.send(error));
     },
   );
 
@@ -131,7 +133,7 @@ export function registerJobRoutes(
 
   app.get<JobRoute>("/:endpointId/status-sync/:jobId", admitToJob("status"), (request, reply) => {
     const { endpointId, jobId } = request.params;
-    return sendWhenFinal(endpointId, jobId, readWait(request.query), reply);
+    sendWhenFinal(endpointId, jobId, readWait(request.query), reply);
   });
 
   app.get<JobRoute>("/:endpointId/stream/:jobId", admitToJob("stream"), async (request, reply) => {

@@ -54,7 +54,8 @@ export function createGroupCommit(database: Database, clock: Clock): GroupCommit
     if (scheduled) return;
     scheduled = true;
     const startedAt = clock.now();
-    let previousCount = 0;
+    // A lone work is that of a single client, which would only wait.
+    let previousCount = 1;
     /** Commits after a turn of the event loop without new works, so that a transaction grows while requests arrive. */
     function checkPending(): void {
       const isGrowing = pending.length > previousCount && pending.length < maxBatch.works;

@@ -46,14 +46,26 @@ test("tasks of one turn of the event loop share a transaction, and complete in o
   expect(reported).toEqual(created.map(({ id }) => id));
 });
 
-test("tasks of consecutive turns of the event loop are committed together", async () => {
+test("a lone task is committed at the end of its turn", async () => {
   const { groupCommit, store, add, newJob } = rigOf();
-  const [first, second] = [newJob(), newJob()];
-  const started = groupCommit.commit(() => add(first));
+  const job = newJob();
+  const committed = groupCommit.commit(() => add(job));
+  expect(store.find(job.id)).toBeUndefined();
   await new Promise(setImmediate);
-  expect(store.find(first.id)).toBeUndefined();
-  await Promise.all([started, groupCommit.commit(() => add(second))]);
-  expect([first, second].map(({ id }) => store.find(id)?.job.status)).toEqual(["IN_QUEUE", "IN_QUEUE"]);
+  expect(store.find(job.id)?.job.status).toBe("IN_QUEUE");
+  await committed;
+});
+
+test("several tasks wait for the tasks of the next turn, and are committed with them", async () => {
+  const { groupCommit, store, add, newJob, count } = rigOf();
+  const jobs = [newJob(), newJob(), newJob()];
+  const [, , last] = jobs;
+  const started = jobs.slice(0, 2).map((job) => groupCommit.commit(() => add(job)));
+  await new Promise(setImmediate);
+  expect(jobs.map(({ id }) => store.find(id))).toEqual([undefined, undefined, undefined]);
+  await Promise.all([...started, groupCommit.commit(() => last && add(last))]);
+  expect(jobs.map(({ id }) => store.find(id)?.job.status)).toEqual(["IN_QUEUE", "IN_QUEUE", "IN_QUEUE"]);
+  expect(count.transactions).toBe(1);
 });
 
 test("a write before the commit runs once, after all tasks of the transaction, and fails with them", async () => {
