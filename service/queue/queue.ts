@@ -81,10 +81,10 @@ export function createJobs({
     return deliveries;
   }
 
-  /** Records started jobs within a transaction. A job that has changed or ended by then needs no record. */
+  /** Records started jobs within a transaction, unless they have ended by then. The row of a changed job has been written. */
   function recordStart(deliveries: JobDelivery[]): void {
     for (const { job } of deliveries) {
-      if (active.get(job.id) !== job) continue;
+      if (active.get(job.id)?.startedAt !== job.startedAt) continue;
       beforeCommit(() => {
         if (active.get(job.id) === job) store.save(job);
       });

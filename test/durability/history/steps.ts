@@ -88,6 +88,26 @@ const toFirst = { at: 0, fitting: false } as const;
 /** Histories that once failed and are too rare for random generation. */
 export const knownHistories: { punctual: boolean; steps: Step[] }[] = [
   {
+    // A progress update preceded the record of a start, so that no pass was scheduled for the execution timeout.
+    punctual: true,
+    steps: [
+      {
+        kind: "turn",
+        operations: [{ kind: "run", endpointId: "plain", ...submitted, executionTimeout: 5000 }],
+        dies: false,
+      },
+      {
+        kind: "turn",
+        operations: [
+          { kind: "progress", at: 0, fitting: true },
+          { kind: "take", endpointId: "plain", worker: 1 },
+        ],
+        dies: false,
+      },
+      { kind: "time", ms: 5000 },
+    ],
+  },
+  {
     // The job was requeued while its assignment to a worker was not yet committed.
     punctual: false,
     steps: [
