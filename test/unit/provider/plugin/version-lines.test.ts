@@ -24,13 +24,3 @@ it("the package version follows every line that names the plugin's folder", asyn
     ).toEqual(versions.map(() => version));
   }
 });
-
-it("pages and READMEs name each file of a release with its version, so that no pattern installs two packages with the same classes", async () => {
-  const { stdout } = await run("git", ["ls-files", "*.md"], { cwd: root });
-  const texts = stdout.split("\n").filter(Boolean);
-  const files = texts.flatMap((path) =>
-    [...readFileSync(join(root, path), "utf8").matchAll(/\S*release\/(\S*\.(?:tgz|tar\.gz))/g)].map(([, file]) => file),
-  );
-  expect(files.length).toBeGreaterThan(0);
-  for (const file of files) expect(file).toMatch(new RegExp(`-v?${version.replaceAll(".", "\\.")}\\.(tgz|tar\\.gz)$`));
-});
