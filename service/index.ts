@@ -80,9 +80,17 @@ async function startService(
   const { log, close: closeLog } = openLog(settings, apiKey);
   useLog(log);
   const auth = createAuth(apiKey);
-  let isSeeded = false;
+  let isSeeding = false;
   // The quota does not apply to the objects of a seed file and the twins used for comparison.
-  const workerQuota = (): number | undefined => (isSeeded ? settings.workerQuota : undefined);
+  const workerQuota = (): number | undefined => (isSeeding ? undefined : settings.workerQuota);
+  function withoutQuota<Result>(work: () => Result): Result {
+    isSeeding = true;
+    try {
+      return work();
+    } finally {
+      isSeeding = false;
+    }
+  }
   const resources = createResources({ database, clock, templateRelease, stock: settings.stock, workerQuota });
   resources.checkRows();
   let root = "";
@@ -161,9 +169,7 @@ async function startService(
   const applySeedFile = async (input: Seed, updates = false) => {
     const { applySeed } = await import("./seed/seeding.js");
     const onProgress = (text: string): void => settings.onNotice(`${input.file}: ${text}`);
-    isSeeded = false;
-    const seeded = applySeed(input, resources, controllers, environmentValue, onProgress, updates);
-    isSeeded = true;
+    const seeded = withoutQuota(() => applySeed(input, resources, controllers, environmentValue, onProgress, updates));
     const { created, updated, differences, endpointIds } = seeded;
     log.info({ created, updated, differences }, "seed file: applied");
     for (const [name, id] of Object.entries(endpointIds)) {
@@ -231,7 +237,6 @@ async function startService(
         settings.onNotice(`${seed.file}: ${difference}; the existing object is not changed`);
       endpointIds = ids;
     }
-    isSeeded = true;
     await jobPath.open();
     const port = await server.listen(settings.port);
     root = rootOf(listening.host, port);

@@ -140,6 +140,32 @@ test.each<[string, [string, string], RegExp]>([
   expect(await objects(service, "/serverless")).toEqual(before);
 });
 
+test("the quota of workers applies again after an apply, also if it fails", async () => {
+  writeFileSync(file, whole);
+  const limited = { port: 0, dataFolder: data, runtime: "none", workerQuota: 5 } as const;
+  const service = await createService({ ...limited, seed: file });
+  onTestFinished(() => service.stop(0));
+  const create = () =>
+    send("POST", `${service.url}/v2/serverless`, {
+      key: service.apiKey,
+      json: {
+        name: "above",
+        image: "acme/echo:1",
+        type: "QUEUE",
+        gpu: { pools: ["AMPERE_24"] },
+        workers: { max: 9 },
+        scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
+      },
+    });
+  const { status } = await create();
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect((await apply()).code).toBe(0);
+  expect((await create()).status).toBe(status);
+  change(["max: 2", "max: -2"]);
+  expect((await apply()).code).toBe(1);
+  expect((await create()).status).toBe(status);
+});
+
 test("a service without a seed file, and a folder without a service, are errors", async () => {
   expect((await apply()).err).toContain(`no service uses the folder ${data}`);
   const { service } = await start({ hasSeed: false });
