@@ -58,6 +58,7 @@ const replaceNull = <Value>(value: Value | null | undefined, replacement: Value)
 const endpointWithWorkers = z.lazy(() =>
   serverlessEndpointRecord.unwrap().extend({ workers: z.array(workerRecord).nullish() }),
 );
+
 /**
  * The management operations through REST v1 (interface: REST management API), and through GraphQL if REST v1 has no path. `baseUrl`
  * includes the version prefix and has no trailing slash.

@@ -114,6 +114,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       templateCache.delete(id);
       await remove(templates.of("DELETE", id), options);
     },
+
     async createEndpoint(settings, options) {
       const info = requestInfo({ method: "POST", url: endpoints.url });
       const container = await containerFor(settings, info, options);

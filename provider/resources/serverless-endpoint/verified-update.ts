@@ -151,7 +151,7 @@ async function readPreviousVersion(
   const { templateId = null } = served;
   const serves = (inputs: Properties): Promise<boolean> => runsContainer(listed, inputs, context);
   const verified = inputsIn(state, pending?.before);
-  const servesState = await serves(known);
+  const servesState = setsContainer(known) && differingKeys(served, known, context.clients.dialect).length === 0;
   const isOfOtherTemplate = async (): Promise<boolean> =>
     setsContainer(verified) &&
     typeof templateId === "string" &&
