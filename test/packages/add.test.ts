@@ -140,23 +140,24 @@ const copies = [
   { example: "examples/vitest", command: ["npx", "--no", "vitest", "run"], output: "3 passed" },
 ];
 
-describe.runIf(process.env["FULL"])("an example", { timeout: 600_000 }, () => {
-  it.each(copies)(
-    "works in another place with the packages of a clone: $example",
-    async ({ example, command, output }) => {
-      const room = await createCleanRoom(process.execPath);
-      onTestFinished(room.remove);
-      const folder = join(room.folder, "copy");
-      const filter = (path: string): boolean => !path.endsWith("node_modules");
-      await cp(join(repository, example), folder, { recursive: true, filter });
-      expect(await installPackages(readProject(folder), packages)).toEqual([]);
-      const path = await usePolicyHost(folder, room);
-      const [name = "", ...args] = command;
-      const finished = await run(name, args, { cwd: folder, env: { ...room.env, PATH: path }, timeout: 280_000 });
-      expect(finished.stdout, finished.stderr).toContain(output);
-    },
-  );
-});
+if (process.env["FULL"])
+  describe("an example", { timeout: 600_000 }, () => {
+    it.each(copies)(
+      "works in another place with the packages of a clone: $example",
+      async ({ example, command, output }) => {
+        const room = await createCleanRoom(process.execPath);
+        onTestFinished(room.remove);
+        const folder = join(room.folder, "copy");
+        const filter = (path: string): boolean => !path.endsWith("node_modules");
+        await cp(join(repository, example), folder, { recursive: true, filter });
+        expect(await installPackages(readProject(folder), packages)).toEqual([]);
+        const path = await usePolicyHost(folder, room);
+        const [name = "", ...args] = command;
+        const finished = await run(name, args, { cwd: folder, env: { ...room.env, PATH: path }, timeout: 280_000 });
+        expect(finished.stdout, finished.stderr).toContain(output);
+      },
+    );
+  });
 
 /** Lets the CLI of this run start a copied policy pack, and makes the pack the program of a stack. Returns the PATH. */
 async function usePolicyHost(folder: string, room: CleanRoom): Promise<string | undefined> {
