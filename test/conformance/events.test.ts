@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, type TestContext, test } from "vitest";
+import type { JobApi } from "../support/job-api";
 import { at, expectResponse, stringAt } from "../support/raw-http";
 import { type HandlerName, useTarget } from "../support/target";
 import { useAccount } from "./support/account";
-import type { JobApi } from "./support/job-api";
 import { needsReachableReceiver, useWebhookReceiver } from "./support/webhook-receiver";
 
 const target = await useTarget();

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import type { JobApi } from "../support/job-api";
 import { expectResponse, type RawResponse, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
-import type { JobApi } from "./support/job-api";
 import { type RawWorker, useWorker } from "./support/raw-worker";
 import { needsReachableReceiver, useWebhookReceiver } from "./support/webhook-receiver";
 

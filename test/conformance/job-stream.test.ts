@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import type { JobApi } from "../support/job-api";
 import { at, expectResponse, type RawResponse, send } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
-import { type JobApi, secondsUntil } from "./support/job-api";
+import { secondsUntil } from "./support/long-job";
 import { joinAsWorker } from "./support/raw-worker";
 
 const target = await useTarget();

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { Fields } from "../support/local-service";
 import { at, expectResponse, send, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
-import { type Fields, literal, uniqueName, useAccount } from "./support/account";
+import { literal, uniqueName, useAccount } from "./support/account";
 
 const target = await useTarget();
 const account = useAccount(target);

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import type { Fields } from "../support/local-service";
 import { expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
-import { type Fields, uniqueName, useAccount } from "./support/account";
+import { uniqueName, useAccount } from "./support/account";
 
 const target = await useTarget();
 const account = useAccount(target);

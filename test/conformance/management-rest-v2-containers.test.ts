@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { Fields } from "../support/local-service";
 import { at, expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
-import { type Fields, uniqueName, useAccount } from "./support/account";
+import { uniqueName, useAccount } from "./support/account";
 import { expectProblem, useRestV2 } from "./support/rest-v2";
 
 const target = await useTarget({ templateRelease: 0 });

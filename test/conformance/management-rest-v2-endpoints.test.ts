@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import type { Fields } from "../support/local-service";
 import { at, expectResponse, stringAt } from "../support/raw-http";
 import { useTarget } from "../support/target";
-import { type Fields, useAccount } from "./support/account";
-import { createJobApi } from "./support/job-api";
+import { useAccount } from "./support/account";
 import { expectProblem, useRestV2 } from "./support/rest-v2";
 
 const target = await useTarget({ templateRelease: 0 });
@@ -172,7 +172,7 @@ describe("REST v2: POST /serverless", () => {
     const changed = await call("PATCH", `/serverless/${id}`, { env: { HEALTH_CHECK_PATH: "/live" } });
     expectResponse(changed, 200, { requestUrls: { base, health: `${base}/live` } });
     for (const operation of ["/run", "/runsync"])
-      expectResponse(await createJobApi(target, id).call("POST", operation, { input: {} }), 501);
+      expectResponse(await account.jobs(id).call("POST", operation, { input: {} }), 501);
   });
 });
 

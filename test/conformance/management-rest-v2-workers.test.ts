@@ -29,7 +29,7 @@ async function eventsUntil(path: string, text: string, headers: Record<string, s
 describe("REST v2: workers of an endpoint", () => {
   test("GET /serverless/{id}/workers returns each worker with its image, and a summary", async (context) => {
     const jobs = await account.jobsOn("echo", context, { workersMin: 1 });
-    const path = `/serverless/${jobs.endpointId}/workers`;
+    const path = `/serverless/${jobs.id}/workers`;
     const response = await pollUntil(
       () => call("GET", path),
       ({ json }) => at(json, "summary", "idle") === 1,
@@ -106,10 +106,10 @@ describe("REST v2: a worker's log", () => {
     target.localOnly(context, "the lines of a handler are known here only");
     const jobs = await account.jobsOn("echo", context, { workersMin: 1 });
     const response = await pollUntil(
-      () => call("GET", `/serverless/${jobs.endpointId}/workers`),
+      () => call("GET", `/serverless/${jobs.id}/workers`),
       ({ json }) => at(json, "summary", "idle") === 1,
     );
-    const path = `/serverless/${jobs.endpointId}/workers/${stringAt(response, "workers", 0, "id")}/logs`;
+    const path = `/serverless/${jobs.id}/workers/${stringAt(response, "workers", 0, "id")}/logs`;
     const [first = ""] = await eventsUntil(path, "worker starts");
     const [, ts = "", data = "{}"] = /^id: (\S+)\ndata: (.*)$/.exec(first) ?? [];
     const line: unknown = JSON.parse(data);
@@ -119,7 +119,7 @@ describe("REST v2: a worker's log", () => {
       expectProblem(await call("GET", path, undefined, { "last-event-id": lastEventId }), 422);
     // The worker ends, and writes a last line to its log.
     const resumed = eventsUntil(path, "worker ended", { "last-event-id": ts });
-    await call("PATCH", `/serverless/${jobs.endpointId}`, { workers: { min: 0, max: 0 } });
+    await call("PATCH", `/serverless/${jobs.id}`, { workers: { min: 0, max: 0 } });
     const lines = await resumed;
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.join()).not.toContain("worker starts");

@@ -4,10 +4,10 @@ import { fileURLToPath } from "node:url";
 import { systemClock } from "serverless-compute-api/clock";
 import { describe, expect, type TestContext, test, vi } from "vitest";
 import { scratchFolder } from "../support/folders";
+import type { JobApi } from "../support/job-api";
 import { at, expectResponse, pollUntil } from "../support/raw-http";
 import { useTarget } from "../support/target";
 import { useAccount } from "./support/account";
-import type { JobApi } from "./support/job-api";
 import { joinAsWorker } from "./support/raw-worker";
 import { comesAfter, expectPassed } from "./support/real-time";
 
@@ -88,7 +88,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     const wait = shortTimings.takeHold + shortTimings.takeSilence + shortTimings.secondLook;
     const noWorkers = (response: { json: unknown }): boolean =>
       workers(response, "idle") + workers(response, "ready") === 0;
-    await comesAfter(startTime, wait, worker.jobs.health, noWorkers);
+    await comesAfter(startTime, wait, () => worker.jobs.call("GET", "/health"), noWorkers);
   });
 
   test("lostJob: a job is requeued when its worker requests another job", async (context) => {
@@ -142,7 +142,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     const jobs = await local.deafJobs(context, { workersMin: 1 }, { FILE: file });
     await context.expect.poll(pid).toBeGreaterThan(0);
     const startTime = Date.now();
-    await local.account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMin: 0, workersMax: 0 });
+    await local.account.rest("PATCH", `/endpoints/${jobs.id}`, { workersMin: 0, workersMax: 0 });
     await context.expect.poll(runs).toBe(false);
     expectPassed(startTime, started.killGrace, "the end of the worker");
   });
@@ -177,15 +177,15 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     expectResponse(await jobs.runsync({}), 200, { status: "COMPLETED" });
     const noWorkers = (response: { json: unknown }): boolean =>
       workers(response, "idle") + workers(response, "running") === 0;
-    await comesAfter(startTime, 1000, jobs.health, noWorkers);
+    await comesAfter(startTime, 1000, () => jobs.call("GET", "/health"), noWorkers);
   });
 
   test("scalerValue of 1 s (QUEUE_DELAY): a job queued for 1 s starts another worker", async (context) => {
     const scaling = { workersMax: 2, scalerType: "QUEUE_DELAY", scalerValue: 1 };
     const jobs = await local.account.jobsOn("slow", context, scaling);
     await jobs.reaches(await jobs.submit({ ms: 120_000 }), "IN_PROGRESS");
-    const { json } = await jobs.reaches(await jobs.submit({ ms: 0 }), "COMPLETED");
-    expect(at(json, "delayTime")).toBeGreaterThanOrEqual(1000);
+    const record = await jobs.reaches(await jobs.submit({ ms: 0 }), "COMPLETED");
+    expect(record["delayTime"]).toBeGreaterThanOrEqual(1000);
   });
 
   test("takeSilence: a worker that has not requested a job is unhealthy after that long", async (context) => {
@@ -194,7 +194,7 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     await comesAfter(
       startTime,
       shortTimings.takeSilence,
-      jobs.health,
+      () => jobs.call("GET", "/health"),
       (response) => workers(response, "unhealthy") === 1,
     );
   });
@@ -204,11 +204,11 @@ describe.concurrent("Time-based rules of workers in real time", () => {
     const jobs = await unready.deafJobs(context, {});
     const startTime = Date.now();
     const id = await jobs.submit({});
-    const { json } = await jobs.reaches(id, "FAILED");
+    const record = await jobs.reaches(id, "FAILED");
     expectPassed(startTime, 3 * (mute.startLimit + mute.secondLook), "the end of the third worker");
-    expect(at(json, "error")).toContain("it did not request a job within 0.7 s of its start");
+    expect(record["error"]).toContain("it did not request a job within 0.7 s of its start");
     await pollUntil(
-      jobs.health,
+      () => jobs.call("GET", "/health"),
       (response) => workers(response, "initializing") + workers(response, "unhealthy") === 0,
     );
   });

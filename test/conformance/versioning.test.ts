@@ -15,7 +15,7 @@ describe("Versioning", () => {
   });
 
   test("the job API path carries the version prefix /v2", async () => {
-    const { endpointId } = await account.parked();
+    const { id: endpointId } = await account.parked();
     expectResponse(await send("GET", `${target.serverlessUrl}/v2/${endpointId}/health`, { key }), 200);
     expectResponse(await send("GET", `${target.serverlessUrl}/${endpointId}/health`, { key }), 404);
   });

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { openDatabase } from "../../service/store/database";
 import { send } from "../support/raw-http";
-import { openJobs, submissionAt } from "../unit/service/queue/support/jobs-rig";
+import { openJobs, submissionAt } from "../unit/service/queue/support/queue-rig";
 import { shows, useConsole } from "./rig";
 
 /** Inserts queued jobs into the store of a stopped service. */

@@ -9,10 +9,11 @@ import {
   type Page,
   type Request,
 } from "playwright-core";
-import { createService, type Service } from "serverless-compute-local";
+import type { Service } from "serverless-compute-local";
 import { afterAll, beforeEach, expect, inject, onTestFinished } from "vitest";
 import { z } from "zod";
-import { type AtEnd, serviceFolder } from "../support/folders";
+import type { AtEnd } from "../support/folders";
+import { serviceDefaults, startLocalService } from "../support/local-service";
 import { freePort } from "../support/loopback";
 import { send, stringAt } from "../support/raw-http";
 import { registerSecret } from "../support/secret-scan";
@@ -77,26 +78,19 @@ async function load(page: Page, url: string): Promise<void> {
 
 /** Starts a service on a free port with its own folder; both end with the file (`afterAll`) or the test (`onTestFinished`). */
 export async function useConsole(atEnd: AtEnd): Promise<ConsoleRig> {
-  const dataFolder = serviceFolder(atEnd);
-  const start = (port: number): Promise<Service> =>
-    createService({
-      port,
-      dataFolder,
-      runtime: "none",
-      rateLimits: "off",
-      watch: true,
-      logLevel: "info",
-      images: { "acme/greeter": handler },
-    });
-  let service = await start(await freePort());
-  const { serverlessUrl } = service;
-  atEnd(() => service.stop(0));
+  const local = await startLocalService({
+    ...serviceDefaults,
+    port: await freePort(),
+    runtime: "none",
+    rateLimits: "off",
+    watch: true,
+    images: { "acme/greeter": handler },
+  });
+  atEnd(local.close);
+  const serverlessUrl = local.root;
 
-  async function post(url: string, json: object): Promise<string> {
-    return stringAt(await send("POST", url, { key: service.apiKey, json }), "id");
-  }
   async function newLink(): Promise<string> {
-    const link = stringAt(await send("POST", `${serverlessUrl}/console/links`, { key: service.apiKey }), "url");
+    const link = stringAt(await local.call("POST", "/console/links"), "url");
     registerSecret(new URL(link).searchParams.get("t") ?? "", "the token of a link");
     return link;
   }
@@ -111,20 +105,19 @@ export async function useConsole(atEnd: AtEnd): Promise<ConsoleRig> {
 
   return {
     get service() {
-      return service;
+      return local.service;
     },
-    dataFolder,
-    async endpoint(name, fields = {}, imageName = "acme/greeter:1") {
-      const template = { name, imageName, isServerless: true, env: { GREETING: "Hello" } };
-      const templateId = await post(`${service.baseUrl}/templates`, template);
-      return post(`${service.baseUrl}/endpoints`, { name, templateId, workersMax: 1, idleTimeout: 60, ...fields });
+    dataFolder: local.dataFolder,
+    async endpoint(name, fields = {}, image = "acme/greeter:1") {
+      const { id } = await local.jobsOn(
+        image,
+        { name, idleTimeout: 60, ...fields },
+        { name, env: { GREETING: "Hello" } },
+      );
+      return id;
     },
-    run: (endpointId, input) => post(`${serverlessUrl}/v2/${endpointId}/run`, { input }),
-    status: async (endpointId, jobId) =>
-      stringAt(
-        await send("GET", `${serverlessUrl}/v2/${endpointId}/status/${jobId}`, { key: service.apiKey }),
-        "status",
-      ),
+    run: (endpointId, input) => local.jobs(endpointId).submit(input),
+    status: async (endpointId, jobId) => stringAt(await local.jobs(endpointId).status(jobId), "status"),
     newLink,
     async visit(url) {
       const page = await newPage({}, []);
@@ -140,11 +133,7 @@ export async function useConsole(atEnd: AtEnd): Promise<ConsoleRig> {
       await page.getByText("Live", { exact: true }).waitFor();
       return page;
     },
-    async restart(between) {
-      await service.stop(0);
-      await between();
-      service = await start(Number(new URL(serverlessUrl).port));
-    },
+    restart: (between) => local.restart(0, between),
   };
 }
 

@@ -1,16 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { createClients } from "serverless-compute-api";
-import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
+import type { Service, ServiceOptions } from "serverless-compute-local";
 import { inject, onTestFinished, type TestContext } from "vitest";
 import { z } from "zod";
 import { findEngine } from "../../service/workers/runtimes/container/engine-address";
 import { createEngineClient, type EngineClient } from "../../service/workers/runtimes/container/engine-client";
 import { labels } from "../../service/workers/runtimes/container/removal";
-import { serviceFolder } from "../support/folders";
+import { serviceDefaults, useLocalService } from "../support/local-service";
 import { send, stringAt } from "../support/raw-http";
-import { logTails } from "../support/service-artefacts";
 
 /** A container as the engine lists it. */
 const containerShape = z.looseObject({ Id: z.string(), State: z.string(), Labels: z.record(z.string(), z.string()) });
@@ -54,17 +51,16 @@ export async function containersOf(client: EngineClient, dataFolder: string): Pr
   return z.array(containerShape).parse(await client.call("GET", "/containers/json", { query: { all: "1", filters } }));
 }
 
-/** Starts a service whose workers are containers, stopped after the test. A failing test prints its logs. */
+/** Starts a service whose workers are containers, stopped after the test. */
 export async function startRig(context: TestContext, options: ServiceOptions = {}) {
   const engine = useTestEngine(context);
-  const dataFolder = serviceFolder();
-  const service = await createService({ port: 0, dataFolder, logLevel: "info", runtime: "docker", ...options });
-  const clients = createClients(service);
-  onTestFinished(async () => {
-    await clients.close();
-    await service.stop(0);
-    if (context.task.result?.state === "fail") console.error(await logTails(dataFolder));
+  const { service, dataFolder, workerLog } = await useLocalService({
+    ...serviceDefaults,
+    runtime: "docker",
+    ...options,
   });
+  const clients = createClients(service);
+  onTestFinished(() => clients.close());
   return {
     ...engine,
     dataFolder,
@@ -78,7 +74,7 @@ export async function startRig(context: TestContext, options: ServiceOptions = {
       if (record.status !== "COMPLETED") throw new Error(`the job is ${record.status}: ${record.error}`);
       return record.output;
     },
-    log: async (endpointId: string) => readFile(join(dataFolder, "logs", `${endpointId}.log`), "utf8").catch(() => ""),
+    log: (endpointId: string) => workerLog(endpointId).catch(() => ""),
   };
 }
 

@@ -6,7 +6,7 @@ import { createDispatcher } from "../../service/workers/dispatcher";
 import { createWorkerRegistry } from "../../service/workers/registry";
 import { scratchFolder } from "../support/folders";
 import { ManualClock } from "../support/manual-clock";
-import { submissionAt } from "../unit/service/queue/support/jobs-rig";
+import { submissionAt } from "../unit/service/queue/support/queue-rig";
 import { startLife } from "./history/parts";
 
 const endpointId = "plain";

@@ -12,10 +12,10 @@ import { configNames } from "../../provider/settings/setting-names";
 import { resolveSettings } from "../../provider/settings/settings";
 import { dialect, restPaths } from "../support/dialect";
 import { type Behaviour, json, startFaultyServer } from "../support/faulty-server";
-import { startJobApi } from "../support/job-api";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 import { expectResponse } from "../support/raw-http";
+import { startScriptedJobs } from "../support/scripted-service";
 import type { ObjectKind } from "./support/kinds";
 import { chatterPort, contextAt, contextAtNobody, contextAtRetired } from "./support/wrong-addresses";
 
@@ -65,7 +65,7 @@ const job =
   (status: (call: number) => Behaviour, more: Properties = {}) =>
   async (): Promise<unknown> => {
     const health = { jobs: { failed: 1 }, workers: { idle: 1 } };
-    const api = await startJobApi({
+    const api = await startScriptedJobs({
       run: () => json({ id: "j1", status: "IN_QUEUE" }),
       status,
       cancel: () => json({ id: "j1", status: "CANCELLED" }),

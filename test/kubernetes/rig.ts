@@ -1,16 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { chmod, readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { createClients } from "serverless-compute-api";
-import { createService, type ServiceOptions } from "serverless-compute-local";
+import type { ServiceOptions } from "serverless-compute-local";
 import { inject, onTestFinished, type TestContext } from "vitest";
 import { z } from "zod";
 import { type Cluster, loadCluster } from "../../service/workers/runtimes/pod/cluster";
 import { kubernetesShape } from "../../service/workers/runtimes/pod/settings";
 import { podShape } from "../../service/workers/runtimes/pod/status";
 import { createEndpoint } from "../docker/rig";
-import { scratchFolder, serviceFolder } from "../support/folders";
-import { logTails } from "../support/service-artefacts";
+import { scratchFolder } from "../support/folders";
+import { serviceDefaults, useLocalService } from "../support/local-service";
 import { runCluster, setGpus } from "./setup";
 
 export const podList = z.looseObject({ items: z.array(podShape) });
@@ -86,34 +85,25 @@ export async function programsWith(variable: string): Promise<number[]> {
   return found;
 }
 
-/** Starts a service whose workers are pods of a new namespace. A failing test prints its logs. */
+/** Starts a service whose workers are pods of a new namespace. */
 export async function startRig(context: TestContext, options: ServiceOptions = {}) {
   const cluster = await useCluster(context);
   const { admin } = cluster;
   const namespace = options.kubernetes?.namespace ?? (await useNamespace(admin));
-  const dataFolder = options.dataFolder ?? serviceFolder();
-  const start = () =>
-    createService({
-      port: 0,
-      logLevel: "info",
-      runtime: "kubernetes",
-      ...options,
-      dataFolder,
-      timings: { ...timings, ...options.timings },
-      kubernetes: {
-        workerUrl: `http://${cluster.address}:${nextPort++}`,
-        dnsPolicy: "Default",
-        ...options.kubernetes,
-        namespace,
-      },
-    });
-  const service = await start();
-  const clients = createClients(service);
-  onTestFinished(async () => {
-    await clients.close();
-    await service.stop(0);
-    if (context.task.result?.state === "fail") console.error(await logTails(dataFolder));
+  const { service, dataFolder, workerLog } = await useLocalService({
+    ...serviceDefaults,
+    runtime: "kubernetes",
+    ...options,
+    timings: { ...timings, ...options.timings },
+    kubernetes: {
+      workerUrl: `http://${cluster.address}:${nextPort++}`,
+      dnsPolicy: "Default",
+      ...options.kubernetes,
+      namespace,
+    },
   });
+  const clients = createClients(service);
+  onTestFinished(() => clients.close());
   const list = async (kind: string) => admin.call("GET", `/api/v1/namespaces/${namespace}/${kind}`);
   return {
     ...cluster,
@@ -132,6 +122,6 @@ export async function startRig(context: TestContext, options: ServiceOptions = {
     names: (kind: string) => namesIn(admin, namespace, kind),
     endpoint: (of: Parameters<typeof createEndpoint>[1] = {}) =>
       createEndpoint(service, { image: cluster.image, ...of }),
-    log: async (endpointId: string) => readFile(join(dataFolder, "logs", `${endpointId}.log`), "utf8").catch(() => ""),
+    log: (endpointId: string) => workerLog(endpointId).catch(() => ""),
   };
 }

@@ -1,13 +1,9 @@
-import { randomUUID } from "node:crypto";
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Clients, createClients } from "serverless-compute-api";
-import { createService, type Service } from "serverless-compute-local";
+import type { Service } from "serverless-compute-local";
 import type { TestContext } from "vitest";
 import { run } from "../../scripts/child.mjs";
-import { discardServiceFolder } from "../support/service-artefacts";
+import { serviceDefaults, startLocalService } from "../support/local-service";
 import type { SdkProgram } from "./programs";
 
 /** Handlers of test/sdk/handlers: programs of the public Python SDK, and modules that need no Python. */
@@ -59,31 +55,22 @@ export async function runPython(
 
 /** Starts a service with the default flags besides the port and the images; `python` runs the handlers of the Python SDK. */
 export async function startRig(python: SdkProgram = { missing: "this test has no Python" }): Promise<SdkRig> {
-  const dataFolder = await mkdtemp(join(tmpdir(), "sdk-"));
   const path = "path" in python ? python.path : "python3";
   const command = (file: string): string => (file.endsWith(".py") ? `"${path}" -u "${file}"` : file);
   const images = Object.fromEntries(handlers.map((name) => [image(name), command(handlerFile(name))]));
-  const service = await createService({ port: 0, dataFolder, images });
+  const local = await startLocalService({ ...serviceDefaults, images });
+  const { service } = local;
   const clients = createClients(service);
   return {
     service,
     clients,
     async endpoint(handler, { workersMin } = { workersMin: 1 }) {
-      const template = await clients.management.createTemplate({
-        name: `sdk-${handler}-${randomUUID()}`,
-        imageName: image(handler),
-        containerDiskInGb: 5,
-        volumeInGb: 0,
-        isServerless: true,
-      });
-      const scaling = { workersMin, workersMax: 1, idleTimeout: 60 };
-      const { id } = await clients.management.createEndpoint({ templateId: template.id, name: handler, ...scaling });
+      const { id } = await local.jobsOn(image(handler), { name: handler, workersMin, idleTimeout: 60 });
       return id;
     },
     async [Symbol.asyncDispose]() {
       await clients.close();
-      await service.stop(0);
-      await discardServiceFolder(dataFolder);
+      await local.close();
     },
   };
 }

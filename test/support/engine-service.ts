@@ -1,14 +1,13 @@
-import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
+import type { Service, ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach } from "vitest";
 import { z } from "zod";
 import { crowdedCounts, fillAccount, isCrowded, otherPrefix } from "./crowded-account";
 import { restPaths } from "./dialect";
+import { serviceDefaults, startLocalService } from "./local-service";
+import type { RawResponse } from "./raw-http";
 import { type RecordingProxy, startRecordingProxy } from "./recording-proxy";
 import { registerSecret } from "./secret-scan";
-import { discardServiceFolder, logTails } from "./service-artefacts";
+import { logTails } from "./service-artefacts";
 import { handlerFile } from "./target";
 
 const handlers = ["echo", "fail", "slow", "env"] as const;
@@ -62,40 +61,30 @@ afterAll(async () => {
 });
 
 /**
- * Starts a service for a test file. It stops after the last test, and its data folder is deleted, including a given one.
+ * Starts a service for a test file. It stops after the last test, and its data folder is deleted.
  * A failing test prints the service's logs.
  */
 export async function useEngineService(options: ServiceOptions = {}): Promise<EngineService> {
-  const { dataFolder = await mkdtemp(join(tmpdir(), "engine-service-")) } = options;
   const images = Object.fromEntries(handlers.map((name) => [image(name), handlerFile(name)]));
-  const service = await createService({
-    port: 0,
-    dataFolder,
-    images,
-    logLevel: "info",
-    templateRelease: 0,
-    ...options,
-  });
+  const local = await startLocalService({ ...serviceDefaults, templateRelease: 0, images, ...options });
+  const { service, dataFolder } = local;
   registerSecret(service.apiKey, "the API key");
   const proxy = await startRecordingProxy(service.serverlessUrl);
   running.push({
     dataFolder,
     stop: async () => {
       await proxy.close();
-      await service.stop(0);
-      await discardServiceFolder(dataFolder);
+      await local.close();
     },
   });
 
-  const call = async (method: string, url: string, body?: object): Promise<unknown> => {
-    const headers = { authorization: `Bearer ${service.apiKey}`, "content-type": "application/json" };
-    const response = await fetch(url, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${url} returned ${response.status}: ${text}`);
-    return text === "" ? undefined : JSON.parse(text);
+  const bodyOf = async (sent: Promise<RawResponse>): Promise<unknown> => {
+    const { request, status, text, json } = await sent;
+    if (status >= 300) throw new Error(`${request} returned ${status}: ${text}`);
+    return json;
   };
-  const graphql: EngineService["graphql"] = (query) => call("POST", service.graphqlUrl, { query });
-  const rest: EngineService["rest"] = (method, path, body) => call(method, `${service.baseUrl}${path}`, body);
+  const graphql: EngineService["graphql"] = (query) => bodyOf(local.graphql(query));
+  const rest: EngineService["rest"] = (method, path, body) => bodyOf(local.rest(method, path, body));
 
   const listObjects = async (): Promise<AccountObjects> => {
     const query = "{ myself { secrets { id name description } podTemplates { id name } } }";
@@ -137,7 +126,7 @@ export async function useEngineService(options: ServiceOptions = {}): Promise<En
     remove,
     rest,
     graphql,
-    job: (method, endpointId, path, body) => call(method, `${service.serverlessUrl}/v2/${endpointId}${path}`, body),
+    job: (method, endpointId, path, body) => bodyOf(local.jobs(endpointId).call(method, path, body)),
   };
 }
 

@@ -7,7 +7,8 @@ import { discardServiceFolder } from "./service-artefacts";
 /** Registers work for the end of a test (`onTestFinished`) or of a file (`afterAll`); the last registered work runs first. */
 export type AtEnd = (work: () => void | Promise<void>) => void;
 
-const newFolder = (): string => mkdtempSync(join(tmpdir(), "serverless-compute-test-"));
+/** Creates a folder that its caller removes. */
+export const newFolder = (): string => mkdtempSync(join(tmpdir(), "serverless-compute-test-"));
 
 /** Creates a folder that is removed at the end. */
 export function scratchFolder(atEnd: AtEnd = onTestFinished): string {

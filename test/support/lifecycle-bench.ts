@@ -1,16 +1,14 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { type ClientSettings, type Clock, createClients, type Dialect } from "serverless-compute-api";
-import { createService, type ServiceOptions } from "serverless-compute-local";
+import type { ServiceOptions } from "serverless-compute-local";
 import { afterAll, afterEach } from "vitest";
 import type { Properties } from "../../provider/engine/values";
 import type { Context } from "../../provider/framework/contract";
 import { ResourceInitError } from "../../provider/framework/errors";
 import { dialect, restPaths } from "./dialect";
-import { serviceFolder } from "./folders";
+import { serviceDefaults, useSharedService } from "./local-service";
 import { OffsetClock } from "./offset-clock";
 import { quietContext } from "./quiet-context";
-import { at, expectResponse, type RawResponse, send, stringAt } from "./raw-http";
+import { at, expectResponse, type RawResponse, stringAt } from "./raw-http";
 import { type RecordedRequest, type RecordingProxy, startRecordingProxy } from "./recording-proxy";
 import { expectNoSecretIn, registerSecret } from "./secret-scan";
 
@@ -63,23 +61,20 @@ const autoAdvancingClock = (clock: OffsetClock): Clock => ({
 
 /** Starts the bench for a test file; after the last test, it stops and its files are deleted. */
 export async function useLifecycleBench(options: ServiceOptions = {}): Promise<LifecycleBench> {
-  const dataFolder = serviceFolder(afterAll);
   const clock = new OffsetClock();
-  const service = await createService({ port: 0, dataFolder, clock, logLevel: "info", ...options });
+  const local = await useSharedService({ ...serviceDefaults, clock, ...options });
+  const { service, dataFolder, rest } = local;
   const proxy = await startRecordingProxy(service.serverlessUrl, () => clock.now());
   registerSecret(service.apiKey, "the API key");
   const cleanups: (() => Promise<void>)[] = [];
   const proxies = [proxy];
   const messages: string[] = [];
-  afterEach(async ({ task }) => {
+  afterEach(async () => {
     for (const close of cleanups.splice(0)) await close();
     proxy.clear();
-    if (task.result?.state === "fail")
-      console.error((await readFile(join(dataFolder, "service.log"), "utf8")).slice(-4000));
   });
   afterAll(async () => {
     for (const proxy of proxies) await proxy.close();
-    await service.stop(0);
     expectNoSecretIn([["output of verbs", messages.join("\n")]]);
   });
 
@@ -91,10 +86,8 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
     graphqlUrl: throughProxy(service.graphqlUrl),
     serverlessUrl: throughProxy(service.serverlessUrl),
   };
-  const rest = (method: string, path: string, json?: unknown): Promise<RawResponse> =>
-    send(method, `${service.baseUrl}${path}`, { key: service.apiKey, ...(json === undefined ? {} : { json }) });
   const graphql = async (query: string, variables: object = {}): Promise<unknown> => {
-    const response = await send("POST", service.graphqlUrl, { key: service.apiKey, json: { query, variables } });
+    const response = await local.graphql(query, variables);
     expectResponse(response, 200);
     if (at(response.json, "errors") !== undefined) throw new Error(response.text);
     return at(response.json, "data");
@@ -145,7 +138,7 @@ export async function useLifecycleBench(options: ServiceOptions = {}): Promise<L
     async listObjects(kind) {
       // Read with REST v2, because REST v1 does not return the type.
       if (kind === "networkvolumes") {
-        const list = await send("GET", `${service.serverlessUrl}/v2/network-volumes`, { key: service.apiKey });
+        const list = await local.v2("GET", "/network-volumes");
         return listIn(at(list.json, "networkVolumes"));
       }
       if (kind !== "secrets") return listIn((await rest("GET", `/${kind}`)).json);

@@ -1,7 +1,7 @@
 import { type Clock, createClients, type Dialect } from "serverless-compute-api";
 import { onTestFinished } from "vitest";
 import type { Context } from "../../provider/framework/contract";
-import { type Behaviour, type ReceivedRequest, startFaultyServer } from "./faulty-server";
+import { type Behaviour, json, type ReceivedRequest, startFaultyServer } from "./faulty-server";
 import { quietContext } from "./quiet-context";
 
 /** A clock on which `sleep` advances the time and returns immediately. */
@@ -37,4 +37,22 @@ export async function startScriptedService(
   const report = (text: string): void => void messages.push(text);
   const context: Context = { ...quietContext({ clients, clock }), progress: report, warn: report };
   return { requests, messages, clock, settings, context };
+}
+
+type Operation = "run" | "runsync" | "status" | "cancel" | "health";
+
+/** A job API with scripted responses; `call` is the number of the operation's call, from 1. */
+export async function startScriptedJobs(behaviours: Partial<Record<Operation, (call: number) => Behaviour>>) {
+  const calls: string[] = [];
+  const bodies: unknown[] = [];
+  const service = await startScriptedService(({ url, body }) => {
+    const operation = url.split(/[/?]/)[3] ?? "";
+    calls.push(operation);
+    if (body !== "") bodies.push(JSON.parse(body));
+    const behaviour = Object.entries(behaviours).find(([name]) => name === operation)?.[1];
+    return (
+      behaviour?.(calls.filter((name) => name === operation).length) ?? json({ error: `unknown endpoint "e1"` }, 404)
+    );
+  });
+  return { calls, bodies, ...service };
 }

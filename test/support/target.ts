@@ -1,9 +1,8 @@
 import { fileURLToPath } from "node:url";
-import { createService, type ServiceOptions } from "serverless-compute-local";
-import { afterAll, afterEach, type TestContext } from "vitest";
-import { serviceFolder } from "./folders";
+import type { ServiceOptions } from "serverless-compute-local";
+import type { TestContext } from "vitest";
+import { serviceDefaults, useSharedService } from "./local-service";
 import { OffsetClock } from "./offset-clock";
-import { logTails } from "./service-artefacts";
 
 /** Handlers of the conformance tests (test/conformance/handlers). */
 export const handlers = ["echo", "fail", "slow", "stream", "crash", "env"] as const;
@@ -66,17 +65,12 @@ function externalTarget(): Target {
 }
 
 async function localTarget(options: ServiceOptions): Promise<Target> {
-  const dataFolder = serviceFolder(afterAll);
   const clock = new OffsetClock();
   const handlerImages = Object.fromEntries(handlers.map((name) => [localImage(name), handlerFile(name)]));
   const images = { ...handlerImages, ...options.images };
   // Workers of cancelled jobs are replaced immediately; by default this takes 5 s.
   const timings = { stopGrace: 100, ...options.timings };
-  const service = await createService({ port: 0, dataFolder, clock, logLevel: "info", ...options, images, timings });
-  afterEach(async (context) => {
-    if (context.task.result?.state === "fail") console.error(await logTails(dataFolder));
-  });
-  afterAll(() => service.stop(0));
+  const { service } = await useSharedService({ ...serviceDefaults, clock, ...options, images, timings });
   return {
     baseUrl: service.baseUrl,
     graphqlUrl: service.graphqlUrl,

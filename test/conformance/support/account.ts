@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, type TestContext } from "vitest";
-import { expectResponse, pollUntil, type RawResponse, send, stringAt } from "../../support/raw-http";
+import type { JobApi } from "../../support/job-api";
+import type { Fields } from "../../support/local-service";
+import { type RawApi, rawApi } from "../../support/raw-api";
+import { expectResponse, pollUntil, type RawResponse, stringAt } from "../../support/raw-http";
 import type { HandlerName, Target } from "../../support/target";
-import { createJobApi, type JobApi } from "./job-api";
-
-/** Fields of a body or of a mutation's input. */
-export type Fields = Record<string, unknown>;
 
 /** Input of `saveTemplate`; tests change single fields. */
 export const templateFields = (fields: Fields = {}): Fields => ({
@@ -31,11 +30,7 @@ export function literal(value: unknown): string {
 }
 
 /** The tests' account, accessed by raw requests. Its objects are deleted after the file's last test. */
-export interface Account {
-  /** Sends a REST request with the valid key. */
-  rest(method: string, path: string, json?: unknown): Promise<RawResponse>;
-  /** Sends a GraphQL request in the documented form: the key as a query parameter, `{query}` as the body. */
-  graphql(query: string, variables?: Fields): Promise<RawResponse>;
+export interface Account extends Pick<RawApi, "rest" | "graphql" | "jobs"> {
   /** Creates a template by saveTemplate and returns its id. */
   template(fields?: Fields): Promise<string>;
   /** Registers a template that a test created in another way for deletion with the account. */
@@ -61,12 +56,7 @@ export function useAccount(target: Target): Account {
   // Endpoints first, because they may use other objects.
   const endpoints: (() => Promise<unknown>)[] = [];
   const created: (() => Promise<unknown>)[] = [];
-  const rest: Account["rest"] = (method, path, json) =>
-    send(method, `${target.baseUrl}${path}`, { key: target.apiKey, json });
-  const graphql: Account["graphql"] = (query, variables) =>
-    send("POST", `${target.graphqlUrl}?api_key=${target.apiKey}`, {
-      json: variables === undefined ? { query } : { query, variables },
-    });
+  const { rest, graphql, jobs } = rawApi(() => target);
 
   async function template(fields: Fields = {}): Promise<string> {
     const response = await graphql(saveTemplate, { input: templateFields(fields) });
@@ -118,7 +108,6 @@ export function useAccount(target: Target): Account {
     return id;
   }
 
-  const jobs = (id: string): JobApi => createJobApi(target, id);
   const shared = new Map<HandlerName, Promise<JobApi>>();
   const jobsOn: Account["jobsOn"] = async (handler, context, fields = {}, more = {}) => {
     const templateId = await template({ imageName: target.image(handler, context), ...more });
@@ -136,6 +125,7 @@ export function useAccount(target: Target): Account {
   return {
     rest,
     graphql,
+    jobs,
     template,
     discardTemplate,
     endpoint,

@@ -2,8 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TestContext } from "vitest";
 import { scratchFolder } from "../../support/folders";
+import type { JobApi } from "../../support/job-api";
+import type { RawResponse } from "../../support/raw-http";
 import type { Target } from "../../support/target";
-import type { JobApi } from "./job-api";
 
 /** A job of the `slow` handler. */
 interface LongJob {
@@ -25,4 +26,19 @@ export async function runLongJob(target: Target, context: TestContext, jobs: Job
   const id = await jobs.submit(input);
   await jobs.reaches(id, "IN_PROGRESS");
   return { id, end };
+}
+
+/** Advances a stopped clock by seconds until a call returns; returns the response and the number of seconds. */
+export async function secondsUntil(target: Target, context: TestContext, call: Promise<RawResponse>, jobs: JobApi) {
+  let hasReturned = false;
+  void call.finally(() => {
+    hasReturned = true;
+  });
+  let seconds = 0;
+  for (; !hasReturned; seconds++) {
+    await target.advance(1000, context);
+    // Gives the call time to return before the next second.
+    await jobs.health();
+  }
+  return { response: await call, seconds };
 }

@@ -1,8 +1,8 @@
 import type { TestContext } from "vitest";
-import { at, expectResponse, pollUntil, type RawResponse, type RequestOptions, send } from "../../support/raw-http";
+import type { JobApi } from "../../support/job-api";
+import { at, expectResponse, type RawResponse, type RequestOptions, send } from "../../support/raw-http";
 import type { Target } from "../../support/target";
 import type { Account } from "./account";
-import type { JobApi } from "./job-api";
 
 /** The worker channel of an endpoint, as raw requests. */
 export interface RawWorker {
@@ -48,11 +48,10 @@ export async function joinAsWorker(target: Target, account: Account, context: Te
     if (typeof value !== "string" || value === "") throw new Error(`workers do not receive ${name}: ${record.text}`);
     return value;
   };
-  await account.rest("PATCH", `/endpoints/${jobs.endpointId}`, { workersMax: 0 });
-  await pollUntil(jobs.health, ({ json }) => {
-    const count = (name: string): number => Number(at(json, "workers", name));
-    return count("idle") + count("running") + count("ready") + count("initializing") === 0;
-  });
+  await account.rest("PATCH", `/endpoints/${jobs.id}`, { workersMax: 0 });
+  await jobs.healthBecomes(({ workers }) =>
+    ["idle", "running", "ready", "initializing"].every((phase) => workers[phase] === 0),
+  );
 
   const pod = "conformance-worker";
   const environmentPod = variable("RUNPOD_POD_ID");

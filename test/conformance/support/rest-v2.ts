@@ -1,9 +1,10 @@
 import { expect } from "vitest";
 import { isDescribed, requestViolations } from "../../support/contract";
 import { watchResponse } from "../../support/contract-watch";
+import type { Fields } from "../../support/local-service";
 import { expectResponse, type RawResponse, send, stringAt } from "../../support/raw-http";
 import type { Target } from "../../support/target";
-import { type Account, type Fields, uniqueName } from "./account";
+import { type Account, uniqueName } from "./account";
 
 /** Asserts a problem: media type, status, title, and the detail if given. */
 export function expectProblem(response: RawResponse, status: number, detail?: string | RegExp): void {

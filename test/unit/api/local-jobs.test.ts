@@ -1,14 +1,14 @@
 import { systemClock } from "serverless-compute-api";
 import { expect, test } from "vitest";
 import { clientsAt } from "../../support/client-rig";
-import { apiKey, useJobRig } from "../service/queue/support/job-rig";
+import { apiKey, useLocalService } from "../../support/local-service";
 import { images, shortTimings } from "../service/workers/support/programs";
 
 test.each(["array", "envelope"] as const)(
   "a job that is not visible at first is streamed from the %s of the local service to its end or its failure",
   async (stream) => {
-    const rig = await useJobRig({ images, stream, timings: shortTimings, jobVisibilityDelay: 200 });
-    const { id: endpointId } = await rig.endpoint("counting");
+    const rig = await useLocalService({ images, stream, timings: shortTimings, jobVisibilityDelay: 200 });
+    const { id: endpointId } = await rig.jobsOn("counting");
     const { jobs } = clientsAt(rig.root, { apiKey, clock: systemClock }).clients;
     const outputs: unknown[] = [];
     async function streamJob(input: Record<string, number>): Promise<string> {

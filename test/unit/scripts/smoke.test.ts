@@ -1,24 +1,15 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createService } from "serverless-compute-local";
 import { afterAll, afterEach, expect, test } from "vitest";
+import { serviceDefaults, useSharedService } from "../../support/local-service";
 import { at, send } from "../../support/raw-http";
 import { startRecordingProxy } from "../../support/recording-proxy";
-import { discardServiceFolder } from "../../support/service-artefacts";
 
-const dataFolder = mkdtempSync(join(tmpdir(), "smoke-"));
-const service = await createService({ port: 0, dataFolder, templateRelease: 0 });
+const { service } = await useSharedService({ ...serviceDefaults, templateRelease: 0 });
 const proxy = await startRecordingProxy(service.serverlessUrl);
 afterEach(() => proxy.clear());
-afterAll(async () => {
-  await proxy.close();
-  await service.stop(0);
-  await discardServiceFolder(dataFolder);
-});
+afterAll(proxy.close);
 
 const script = fileURLToPath(new URL("../../../scripts/smoke/smoke.mjs", import.meta.url));
 

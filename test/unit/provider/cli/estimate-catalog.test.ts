@@ -1,12 +1,10 @@
 import { readFileSync } from "node:fs";
-import { mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createService } from "serverless-compute-local";
-import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
+import { useLocalService } from "../../../support/local-service";
 import { unusedOrigin } from "../../../support/loopback";
-import { discardServiceFolder } from "../../../support/service-artefacts";
 import { command, useFolder } from "./terminal";
 
 /** The recorded preview of estimate.test.ts. */
@@ -25,12 +23,7 @@ afterEach(() => {
 
 /** A service whose address and key are in the environment until the end of the test. */
 async function serviceInEnvironment() {
-  const dataFolder = await mkdtemp(join(tmpdir(), "estimate-service-"));
-  const service = await createService({ port: 0, dataFolder, runtime: "none" });
-  onTestFinished(async () => {
-    await service.stop(0);
-    await discardServiceFolder(dataFolder);
-  });
+  const { service } = await useLocalService();
   vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", service.apiKey);
   vi.stubEnv("SERVERLESS_COMPUTE_URL", service.url);
   return service;

@@ -6,7 +6,7 @@ import { createEndpoint } from "../../../support/endpoint";
 import { json, startFaultyServer } from "../../../support/faulty-server";
 import { send } from "../../../support/raw-http";
 import { program, runLine } from "../../service/cli/command";
-import { setEnvironment, startCuttingProxy, useJobService } from "./job-rig";
+import { setEnvironment, startCuttingProxy, useJobService } from "./job-service";
 import { command } from "./terminal";
 
 const { service, data, ids, environment } = await useJobService();

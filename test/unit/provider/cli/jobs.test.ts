@@ -4,7 +4,7 @@ import { createEndpoint } from "../../../support/endpoint";
 import { json, startFaultyServer } from "../../../support/faulty-server";
 import { unusedOrigin } from "../../../support/loopback";
 import { program, runLine } from "../../service/cli/command";
-import { exactChunks, setEnvironment, useJobService } from "./job-rig";
+import { exactChunks, setEnvironment, useJobService } from "./job-service";
 import { command } from "./terminal";
 
 const { service, data, ids, environment } = await useJobService();

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/engine/values";
 import { kinds } from "../../../../provider/resources";
 import { type Behaviour, json } from "../../../support/faulty-server";
-import { startJobApi } from "../../../support/job-api";
 import { longSecrets } from "../../../support/long-secrets";
 import { naming } from "../../../support/naming";
+import { startScriptedJobs } from "../../../support/scripted-service";
 
 const { JobInvoke } = kinds;
 
@@ -30,7 +30,7 @@ const failureOf = (work: Promise<unknown>): Promise<string> =>
 
 describe("a job with an unexpected result fails with an actionable message", () => {
   test("a handler's failure: status, error text, health and the next step", async () => {
-    const { context } = await startJobApi({
+    const { context } = await startScriptedJobs({
       run: () => job("IN_QUEUE"),
       status: () => job("FAILED", { error: "ValueError: boom\n  at line 3" }),
       health,
@@ -47,7 +47,7 @@ describe("a job with an unexpected result fails with an actionable message", () 
     "a handler's failure with a long secret (%s): redacted, even if the text is truncated",
     async (_name, secret) => {
       for (const error of [`${"x".repeat(3900)}${secret}`, JSON.stringify({ tried: secret }), { tried: secret }]) {
-        const { context } = await startJobApi({ run: () => job("FAILED", { error }), health });
+        const { context } = await startScriptedJobs({ run: () => job("FAILED", { error }), health });
         const secrets = { paths: [["input", "prompt"]], values: [secret] };
         const message = await failureOf(
           JobInvoke.create(inputsOf({ input: { prompt: secret } }), { ...context, secrets }),
@@ -60,20 +60,20 @@ describe("a job with an unexpected result fails with an actionable message", () 
   );
 
   test("the service's own timeout: the setting to raise", async () => {
-    const { context } = await startJobApi({ run: () => job("IN_QUEUE"), status: () => job("TIMED_OUT"), health });
+    const { context } = await startScriptedJobs({ run: () => job("IN_QUEUE"), status: () => job("TIMED_OUT"), health });
     expect(await failureOf(JobInvoke.create(inputsOf(), context))).toMatch(
       /ended TIMED_OUT.*[\s\S]*policy\.executionTimeout/,
     );
   });
 
   test("success instead of an expected failure", async () => {
-    const { context } = await startJobApi({ run: () => job("COMPLETED"), health });
+    const { context } = await startScriptedJobs({ run: () => job("COMPLETED"), health });
     const inputs = inputsOf({ expect: { status: "FAILED" } });
     expect(await failureOf(JobInvoke.create(inputs, context))).toContain("ended COMPLETED, expected FAILED");
   });
 
   test("a job that the service no longer stores", async () => {
-    const { context, calls } = await startJobApi({
+    const { context, calls } = await startScriptedJobs({
       run: () => job("IN_QUEUE"),
       status: (call) => (call < 3 ? job("IN_PROGRESS") : json({ error: "job not found" }, 404)),
     });
@@ -84,7 +84,7 @@ describe("a job with an unexpected result fails with an actionable message", () 
   });
 
   test("a job that the service never shows, after about 30 s", async () => {
-    const { context, clock } = await startJobApi({ run: () => job("IN_QUEUE") });
+    const { context, clock } = await startScriptedJobs({ run: () => job("IN_QUEUE") });
     expect(await failureOf(JobInvoke.create(inputsOf(), context))).toBe(
       'job j1 on endpoint "e1" was accepted, but the service does not know it\nIt may have lost the job; the next deployment runs a new one.',
     );
@@ -92,7 +92,7 @@ describe("a job with an unexpected result fails with an actionable message", () 
   });
 
   test("a new job that the service does not show within the timeout", async () => {
-    const { context, clock, calls } = await startJobApi({ run: () => job("IN_QUEUE"), health });
+    const { context, clock, calls } = await startScriptedJobs({ run: () => job("IN_QUEUE"), health });
     expect(await failureOf(JobInvoke.create(inputsOf({ timeout: 10 }), context))).toMatch(
       /^job j1 on endpoint "e1" was still IN_QUEUE after 1\d s; it could not be cancelled and may still run\n/,
     );
@@ -102,7 +102,7 @@ describe("a job with an unexpected result fails with an actionable message", () 
   });
 
   test("a new job that the service does not show within the verb's timeout is cancelled", async () => {
-    const { context, calls } = await startJobApi({
+    const { context, calls } = await startScriptedJobs({
       run: () => job("IN_QUEUE"),
       cancel: () => job("CANCELLED"),
       health,
@@ -115,7 +115,7 @@ describe("a job with an unexpected result fails with an actionable message", () 
   });
 
   test("unreadable health does not hide the failure", async () => {
-    const { context } = await startJobApi({
+    const { context } = await startScriptedJobs({
       run: () => job("FAILED", { error: { code: 7 } }),
       health: () => json({}, 400),
     });
@@ -125,7 +125,7 @@ describe("a job with an unexpected result fails with an actionable message", () 
   });
 
   test.each([[undefined], [null], [""]])("a failure with the error %j has no error line", async (error) => {
-    const { context } = await startJobApi({ run: () => job("FAILED", { error }), health });
+    const { context } = await startScriptedJobs({ run: () => job("FAILED", { error }), health });
     expect(await failureOf(JobInvoke.create(inputsOf(), context))).toMatch(
       /^job j1 on endpoint "e1" ended FAILED, expected COMPLETED\nendpoint: jobs /,
     );
@@ -133,7 +133,7 @@ describe("a job with an unexpected result fails with an actionable message", () 
 
   test("blanks around the error and the reason of the health are removed", async () => {
     const message = "  the image cannot be pulled\n";
-    const { context } = await startJobApi({
+    const { context } = await startScriptedJobs({
       run: () => job("FAILED", { error: "\n boom \n" }),
       health: () => json({ jobs: {}, workers: {}, message }),
     });
@@ -143,7 +143,7 @@ describe("a job with an unexpected result fails with an actionable message", () 
   });
 
   test("a very long error text is truncated", async () => {
-    const { context } = await startJobApi({ run: () => job("FAILED", { error: "x".repeat(100_000) }), health });
+    const { context } = await startScriptedJobs({ run: () => job("FAILED", { error: "x".repeat(100_000) }), health });
     expect((await failureOf(JobInvoke.create(inputsOf(), context))).length).toBeLessThan(5000);
   });
 });
@@ -156,7 +156,7 @@ describe("a submission with a lost response is not retried", () => {
     ["a truncated response", { action: "truncate", status: 200, body: '{"id": "j1", "status": "IN_QUEUE"}' }],
   ])("%s", async (_, behaviour) => {
     for (const mode of ["async", "sync"]) {
-      const { context, calls } = await startJobApi({ run: () => behaviour, runsync: () => behaviour });
+      const { context, calls } = await startScriptedJobs({ run: () => behaviour, runsync: () => behaviour });
       const message = await failureOf(JobInvoke.create(inputsOf({ mode }), context));
       expect(message).toMatch(/^the response to the job's submission on endpoint "e1" was lost[\s\S]*not resubmitted/);
       expect(calls).toEqual([mode === "sync" ? "runsync" : "run"]);
@@ -166,7 +166,7 @@ describe("a submission with a lost response is not retried", () => {
 
 describe("a job that exceeds its timeout", () => {
   test("is cancelled, with its progress and the next step in the message", async () => {
-    const { context, calls, messages, clock } = await startJobApi({
+    const { context, calls, messages, clock } = await startScriptedJobs({
       run: () => job("IN_QUEUE"),
       status: () => job("IN_QUEUE"),
       cancel: () => job("CANCELLED"),
@@ -185,7 +185,7 @@ describe("a job that exceeds its timeout", () => {
 
   test("reports the service's reason for its wait, during the wait and at the end", async () => {
     const reason = 'the image "acme/chat:1" has no command on this machine';
-    const { context, calls, messages } = await startJobApi({
+    const { context, calls, messages } = await startScriptedJobs({
       run: () => job("IN_QUEUE"),
       status: () => job("IN_QUEUE"),
       cancel: () => job("CANCELLED"),
@@ -205,7 +205,7 @@ describe("a job that exceeds its timeout", () => {
   });
 
   test("respects a shorter timeout of the deployment step", async () => {
-    const jobApi = await startJobApi({
+    const jobApi = await startScriptedJobs({
       run: () => job("IN_QUEUE"),
       status: () => job("IN_PROGRESS"),
       cancel: () => job("CANCELLED"),
@@ -217,7 +217,7 @@ describe("a job that exceeds its timeout", () => {
 
   test("is not a failure if it ends during its cancellation", async () => {
     let isCancelRequested = false;
-    const { context } = await startJobApi({
+    const { context } = await startScriptedJobs({
       run: () => job("IN_QUEUE"),
       status: () => job(isCancelRequested ? "COMPLETED" : "IN_PROGRESS", { output: 42 }),
       cancel: () => {
@@ -231,7 +231,7 @@ describe("a job that exceeds its timeout", () => {
 
   test("may still run if it cannot be cancelled, as the message states", async () => {
     let isCancelRequested = false;
-    const { context } = await startJobApi({
+    const { context } = await startScriptedJobs({
       run: () => job("IN_QUEUE"),
       status: () => (isCancelRequested ? json({}, 400) : job("IN_PROGRESS")),
       cancel: () => {
@@ -250,7 +250,7 @@ describe("a cancelled deployment", () => {
   test("cancels the job on the service and ends with its own reason", async () => {
     const stop = new AbortController();
     const reason = new Error("stopped by the user");
-    const { context, calls } = await startJobApi({
+    const { context, calls } = await startScriptedJobs({
       run: () => job("IN_QUEUE"),
       status: (call) => {
         if (call === 3) stop.abort(reason);
@@ -264,14 +264,14 @@ describe("a cancelled deployment", () => {
 
   test("sends nothing if it is cancelled before the submission", async () => {
     const reason = new Error("stopped by the user");
-    const { context, calls } = await startJobApi({ run: () => job("COMPLETED") });
+    const { context, calls } = await startScriptedJobs({ run: () => job("COMPLETED") });
     await expect(JobInvoke.create(inputsOf(), { ...context, signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
     expect(calls).toEqual([]);
   });
 });
 
 test("a poll that fails permanently does not leave the job running", async () => {
-  const { context, calls } = await startJobApi({
+  const { context, calls } = await startScriptedJobs({
     run: () => job("IN_QUEUE"),
     status: () => json({ error: "invalid" }, 400),
     cancel: () => job("CANCELLED"),

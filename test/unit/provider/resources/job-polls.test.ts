@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { kinds } from "../../../../provider/resources";
 import { type Behaviour, json } from "../../../support/faulty-server";
-import { startJobApi } from "../../../support/job-api";
 import { naming } from "../../../support/naming";
+import { startScriptedJobs } from "../../../support/scripted-service";
 
 const { JobInvoke } = kinds;
 
 /** Starts an API whose job ends `length` ms after its submission and is queued for the first `queued` ms. */
 async function startJob(length: number, queued = 0) {
   const record = (status: string): Behaviour => json({ id: "j1", status });
-  const api = await startJobApi({
+  const api = await startScriptedJobs({
     run: () => record("IN_QUEUE"),
     runsync: () => record("IN_QUEUE"),
     status: () =>

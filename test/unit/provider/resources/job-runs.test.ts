@@ -5,8 +5,8 @@ import { invokeJob } from "../../../../provider/functions/program-calls";
 import { kinds } from "../../../../provider/resources";
 import { expectPreviewOutputs } from "../../../faults/support/preview-outputs";
 import { type Behaviour, json } from "../../../support/faulty-server";
-import { startJobApi } from "../../../support/job-api";
 import { naming } from "../../../support/naming";
+import { startScriptedJobs } from "../../../support/scripted-service";
 
 const { JobInvoke } = kinds;
 
@@ -19,7 +19,7 @@ const inputsOf = (news: Properties = {}): Properties =>
 
 describe("a successful job", () => {
   test("is submitted once with its input and policy, and reported with its times", async () => {
-    const { context, calls, bodies } = await startJobApi({
+    const { context, calls, bodies } = await startScriptedJobs({
       run: () => job("IN_QUEUE"),
       status: (call) =>
         call === 1
@@ -44,10 +44,10 @@ describe("a successful job", () => {
   });
 
   test("requires one call in sync mode if it ends in time, and is polled otherwise", async () => {
-    const quick = await startJobApi({ runsync: () => job("COMPLETED", { output: null }) });
+    const quick = await startScriptedJobs({ runsync: () => job("COMPLETED", { output: null }) });
     expect((await JobInvoke.create(inputsOf({ mode: "sync" }), quick.context)).outputs["output"]).toBe(null);
     expect(quick.calls).toEqual(["runsync"]);
-    const long = await startJobApi({ runsync: () => job("IN_PROGRESS"), status: () => job("COMPLETED") });
+    const long = await startScriptedJobs({ runsync: () => job("IN_PROGRESS"), status: () => job("COMPLETED") });
     await JobInvoke.create(inputsOf({ mode: "sync" }), long.context);
     expect(long.calls).toEqual(["runsync", "status"]);
   });
@@ -60,7 +60,7 @@ describe("a successful job", () => {
         status: 200,
         body: '{"id":"j1","status":"COMPLETED","executionTime":12.12345678901234567,"output":{"seeds":[7,{"seed":12345678901234567890}],"max":1e400,"min":1e-400}}',
       });
-      const { context } = await startJobApi({ run: completed, runsync: completed });
+      const { context } = await startScriptedJobs({ run: completed, runsync: completed });
       const output = { seeds: [7, { seed: "12345678901234567890" }], max: "1e400", min: "1e-400" };
       const { outputs } = await JobInvoke.create(inputsOf({ mode, expect: { output } }), context);
       expect(outputs).toMatchObject({ output, executionTime: 12.123456789012346 });
@@ -73,7 +73,7 @@ describe("a successful job", () => {
 
   test.each(["async", "sync"])("is found although the service shows it late (%s)", async (mode) => {
     const missing = json({ error: "job not found" }, 404);
-    const { context, calls } = await startJobApi({
+    const { context, calls } = await startScriptedJobs({
       run: () => job("IN_QUEUE"),
       runsync: () => job("IN_QUEUE"),
       status: (call) => (call < 5 ? missing : job("COMPLETED")),
@@ -92,7 +92,7 @@ describe("a successful job", () => {
     ],
     ["is rejected", {}, json({ error: `bad ${s3Config.accessSecret}` }, 400), "bad [secret]"],
   ])("hides s3Config in the error of invokeJob if the job %s", async (_what, args, response, message) => {
-    const { settings } = await startJobApi({ run: () => response });
+    const { settings } = await startScriptedJobs({ run: () => response });
     const failure = await invokeJob({ endpointId: "e1", input: {}, s3Config, ...args }, { settings }).catch(String);
     expect(failure).toContain(message);
     expect(failure).not.toContain(s3Config.accessSecret);
@@ -102,13 +102,13 @@ describe("a successful job", () => {
     ["names an empty input", {}, true],
     ["names no other input", { prompt: "ping" }, false],
   ])("that fails %s as a possible cause, because the hosted service removes it", async (_what, input, isNamed) => {
-    const { context } = await startJobApi({ run: () => job("FAILED") });
+    const { context } = await startScriptedJobs({ run: () => job("FAILED") });
     const failure = await JobInvoke.create(inputsOf({ input }), context).catch(String);
     expect(String(failure).includes("the hosted service removes an empty input; set a property in it")).toBe(isNamed);
   });
 
   test("is not requested by a refresh or a delete", async () => {
-    const { context, calls } = await startJobApi({});
+    const { context, calls } = await startScriptedJobs({});
     const olds = { ...inputsOf(), jobId: "j1", status: "COMPLETED", output: { a: 1 } };
     const readResult = await JobInvoke.read("j1", olds, context);
     expect(readResult).toEqual({ id: "j1", inputs: inputsOf(), outputs: olds });
@@ -117,7 +117,7 @@ describe("a successful job", () => {
   });
 
   test("cannot be imported", async () => {
-    const { context } = await startJobApi({});
+    const { context } = await startScriptedJobs({});
     await expect(JobInvoke.read("j1", {}, context)).rejects.toThrow("job j1 cannot be imported");
   });
 });
@@ -134,7 +134,7 @@ describe("a job with storeOutput false", () => {
     const body = (id: string) =>
       `{"id":"${id}","status":"COMPLETED","output":{"text":"é","seed":12345678901234567890}}`;
     const run = (): Behaviour => ({ action: "respond", status: 200, body: body(`j${++runs}`) });
-    return startJobApi({ run });
+    return startScriptedJobs({ run });
   };
   const withoutOutput = inputsOf({ storeOutput: false });
 
@@ -192,7 +192,7 @@ test.each<[string, Properties]>([
   async (input, change) => {
     let runs = 0;
     const completed = (): Behaviour => json({ id: `j${++runs}`, status: "COMPLETED", output: { text: "a" } });
-    const { context } = await startJobApi({ run: completed, runsync: completed });
+    const { context } = await startScriptedJobs({ run: completed, runsync: completed });
     const [first, changed] = [inputsOf(), inputsOf(change)];
     const { id, outputs } = await JobInvoke.create(first, context);
     expectPreviewOutputs(JobInvoke.previewOutputs(undefined, first, {}), outputs, outcome);

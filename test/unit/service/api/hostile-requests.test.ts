@@ -1,15 +1,16 @@
 import { getIntrospectionQuery } from "graphql";
 import { describe, expect, test } from "vitest";
 import { postOversized } from "../../../conformance/support/oversize";
+import { useSharedService } from "../../../support/local-service";
 import { at, expectResponse, type RawResponse, send } from "../../../support/raw-http";
-import { messageOf, useService } from "../resources/service-rig";
+import { messageOf } from "../resources/resources-rig";
 
-const rig = await useService({ images: { "acme/none:1": "true" } });
+const rig = await useSharedService({ images: { "acme/none:1": "true" } });
 const roots = {
-  REST: () => `${rig.service().baseUrl}/templates`,
-  GraphQL: () => rig.service().graphqlUrl,
+  REST: () => `${rig.service.baseUrl}/templates`,
+  GraphQL: () => rig.service.graphqlUrl,
 };
-const key = () => rig.service().apiKey;
+const key = () => rig.service.apiKey;
 const many = (count: number, text: (index: number) => string): string =>
   Array.from({ length: count }, (_, n) => text(n)).join(" ");
 
@@ -116,7 +117,7 @@ test.each(["networkVolumes", "dataCenterIds", "templateId", "unknown"])(
       scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
       ...(property === "unknown" ? { [text]: 1 } : { [property]: property === "templateId" ? text : [text] }),
     };
-    const response = await send("POST", `${rig.service().serverlessUrl}/v2/serverless`, { key: key(), json: body });
+    const response = await send("POST", `${rig.service.serverlessUrl}/v2/serverless`, { key: key(), json: body });
     expect([400, 404, 422]).toContain(response.status);
   },
 );

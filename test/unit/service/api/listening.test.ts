@@ -1,14 +1,8 @@
 import { networkInterfaces } from "node:os";
-import { createService, type ServiceOptions, StartError } from "serverless-compute-local";
-import { expect, onTestFinished, test } from "vitest";
-import { serviceFolder } from "../../../support/folders";
+import { StartError } from "serverless-compute-local";
+import { expect, test } from "vitest";
+import { useLocalService } from "../../../support/local-service";
 import { getWithHost } from "../../../support/raw-http";
-
-async function useService(options: ServiceOptions) {
-  const service = await createService({ port: 0, dataFolder: serviceFolder(), runtime: "none", ...options });
-  onTestFinished(() => service.stop(0));
-  return service;
-}
 
 test.each([
   [
@@ -26,14 +20,14 @@ test.each([
   [{ host: "192.0.2.1", allowHosts: ["here"] }, "host: 192.0.2.1 is not an address of this machine"],
   [{ apiKey: "short" }, "apiKey: must be 16 or more printable characters without spaces"],
 ])("%j is rejected with the next step", async (options, message) => {
-  const failure = await useService(options).catch((error: unknown) => error);
+  const failure = await useLocalService(options).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(StartError);
   expect(String(failure)).toContain(message);
   expect(String(failure)).not.toContain("short");
 });
 
 test("every API and the worker channel reject a host that is not allowed before they check the key; an allowed host requires the key", async () => {
-  const service = await useService({ host: "0.0.0.0", allowHosts: ["Serverless-Compute"] });
+  const { service } = await useLocalService({ host: "0.0.0.0", allowHosts: ["Serverless-Compute"] });
   const { port } = new URL(service.serverlessUrl);
   const headers = { authorization: `Bearer ${service.apiKey}` };
   for (const path of [
@@ -64,15 +58,18 @@ test("every API and the worker channel reject a host that is not allowed before 
 test("a service on all addresses is reachable from outside; a service on loopback is not", async () => {
   const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   const outside = addresses.find(({ family, internal }) => family === "IPv4" && !internal)?.address ?? "127.0.0.2";
-  const [all, loopback] = [await useService({ host: "0.0.0.0", allowHosts: [outside] }), await useService({})];
-  const at = (service: typeof all) => `http://${outside}:${new URL(service.serverlessUrl).port}/v1/endpoints`;
+  const [all, loopback] = [
+    await useLocalService({ host: "0.0.0.0", allowHosts: [outside] }),
+    await useLocalService({}),
+  ];
+  const at = ({ service }: typeof all) => `http://${outside}:${new URL(service.serverlessUrl).port}/v1/endpoints`;
   expect(await getWithHost(at(all), outside)).toMatchObject({ status: 401 });
   await expect(getWithHost(at(loopback), outside)).rejects.toThrow("ECONNREFUSED");
 });
 
 test("a key in the options is the service's key", async () => {
   const apiKey = "a-key-in-the-options";
-  const service = await useService({ apiKey });
+  const { service } = await useLocalService({ apiKey });
   expect(service.apiKey).toBe(apiKey);
   const headers = { authorization: `Bearer ${apiKey}` };
   expect((await fetch(`${service.baseUrl}/endpoints`, { headers })).status).toBe(200);

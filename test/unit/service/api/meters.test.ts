@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
+import { useSharedService } from "../../../support/local-service";
 import { send } from "../../../support/raw-http";
 import { handlerFile } from "../../../support/target";
-import { useSharedJobRig } from "../queue/support/job-rig";
 
-const rig = await useSharedJobRig({
+const rig = await useSharedService({
   images: {
     "a/echo:1": handlerFile("echo"),
     "a/fail:1": handlerFile("fail"),
     "a/broken:1": 'node -e "process.exit(3)"',
   },
 });
-const endpoint = (name: string) => rig.endpoint(`a/${name}:1`, { name });
+const endpoint = (name: string) => rig.jobsOn(`a/${name}:1`, { name });
 const scrape = () => send("GET", `${rig.root}/metrics`);
 /** The values of the samples whose name and labels begin with a text. */
 const samples = async (start: string): Promise<Record<string, number>> =>

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
+import { useSharedService } from "../../../support/local-service";
 import { at, expectResponse, send } from "../../../support/raw-http";
-import { useService } from "../resources/service-rig";
 
-const rig = await useService();
-const key = () => rig.service().apiKey;
+const rig = await useSharedService();
+const key = () => rig.service.apiKey;
 
 describe("an invalid request is rejected in the form of its API", () => {
   test.each([
-    ["REST", () => rig.service().baseUrl, (body: unknown) => at(body, "message")],
-    ["GraphQL", () => rig.service().graphqlUrl, (body: unknown) => at(body, "errors", 0, "message")],
+    ["REST", () => rig.service.baseUrl, (body: unknown) => at(body, "message")],
+    ["GraphQL", () => rig.service.graphqlUrl, (body: unknown) => at(body, "errors", 0, "message")],
   ])("a broken JSON body in %s, without quoting it", async (api, root, message) => {
     const url = api === "REST" ? `${root()}/templates` : root();
     const response = await send("POST", url, { key: key(), text: '{"password": "hush' });
@@ -38,25 +38,25 @@ describe("an invalid request is rejected in the form of its API", () => {
       (body: unknown) => at(body, "message"),
     ],
   ])("an invalid address (%#) is reported without the address and its query", async (path, fault, message) => {
-    const response = await send("GET", `${rig.service().serverlessUrl}${path}?api_key=${key()}`);
+    const response = await send("GET", `${rig.service.serverlessUrl}${path}?api_key=${key()}`);
     expectResponse(response, 400);
     expect(message(response.json)).toBe(fault);
     expect(response.text).not.toContain(key());
   });
 
   test("an unknown path is reported without its query", async () => {
-    const response = await send("GET", `${rig.service().serverlessUrl}/nosuch?api_key=${key()}`);
+    const response = await send("GET", `${rig.service.serverlessUrl}/nosuch?api_key=${key()}`);
     expectResponse(response, 404);
     expect(response.text).not.toContain(key());
   });
 
   test("GET on the GraphQL address is not a route", async () => {
-    const response = await send("GET", rig.service().graphqlUrl, { headers: { accept: "text/html" } });
+    const response = await send("GET", rig.service.graphqlUrl, { headers: { accept: "text/html" } });
     expectResponse(response, 404, { errors: [{ message: "route GET /graphql not found" }] });
   });
 
   test.each([["text/plain"], ["application/x-www-form-urlencoded"]])("a body sent as %s", async (type) => {
-    const response = await send("POST", `${rig.service().baseUrl}/templates`, {
+    const response = await send("POST", `${rig.service.baseUrl}/templates`, {
       key: key(),
       text: "name=x",
       headers: { "content-type": type },
@@ -65,7 +65,7 @@ describe("an invalid request is rejected in the form of its API", () => {
   });
 
   test.each([["[]"], ["null"], ["7"], [""]])("the JSON body %j instead of an object", async (text) => {
-    const response = await send("POST", `${rig.service().baseUrl}/networkvolumes`, { key: key(), text });
+    const response = await send("POST", `${rig.service.baseUrl}/networkvolumes`, { key: key(), text });
     expectResponse(response, 400, { message: "body: must be a JSON object" });
   });
 
@@ -85,11 +85,11 @@ describe("an invalid request is rejected in the form of its API", () => {
 });
 
 test("requestCount counts every user request, including rejected requests", async () => {
-  const before = rig.service().requestCount();
+  const before = rig.service.requestCount();
   await rig.rest("GET", "/endpoints");
   await rig.rest("GET", "/nosuch");
   await rig.graphql("{ myself { id } }");
-  await send("GET", `${rig.service().baseUrl}/endpoints`);
-  await send("GET", `${rig.service().serverlessUrl}/v2/nosuch/health`, { key: key() });
-  expect(rig.service().requestCount() - before).toBe(5);
+  await send("GET", `${rig.service.baseUrl}/endpoints`);
+  await send("GET", `${rig.service.serverlessUrl}/v2/nosuch/health`, { key: key() });
+  expect(rig.service.requestCount() - before).toBe(5);
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { readWorkerToken } from "../../../../service/workers/tokens";
-import { jobOperations } from "../../../conformance/support/job-api";
 import { contract } from "../../../support/contract";
+import { jobOperations } from "../../../support/job-api";
+import { useSharedService } from "../../../support/local-service";
 import { expectResponse, send } from "../../../support/raw-http";
-import { useSharedJobRig } from "../queue/support/job-rig";
 
-const rig = await useSharedJobRig();
-const queue = await rig.endpoint("acme/none:1", { workersMax: 0 });
-const job = await queue.run({});
+const rig = await useSharedService();
+const queue = await rig.jobsOn("acme/none:1", { workersMax: 0 });
+const job = await queue.submit({});
 
 const channelOperations = ["job-take/w", "job-take-batch/w", "job-stop/w", "ping/w"];
 /** All routes with the id of an endpoint, written as ID. */

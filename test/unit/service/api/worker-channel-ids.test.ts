@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { limits } from "serverless-compute-api/shapes";
 import { expect, test } from "vitest";
 import { readWorkerToken } from "../../../../service/workers/tokens";
+import { useSharedService } from "../../../support/local-service";
 import { at, pollUntil } from "../../../support/raw-http";
-import { useSharedJobRig } from "../queue/support/job-rig";
 
 // Under load, a body of 10 MB takes seconds, in which a silent worker must keep its job.
 const silence = { pingSilence: 600_000, takeSilence: 600_000, stopGrace: 600_000 };
-const rig = await useSharedJobRig({ timings: { takeHold: 50, stopHold: 50, ...silence } });
+const rig = await useSharedService({ timings: { takeHold: 50, stopHold: 50, ...silence } });
 
 /** A call of the worker channel. */
 interface Call {
@@ -44,12 +44,12 @@ const calls: [string, Call][] = [
 
 /** An endpoint whose worker `worker-1` runs one job and must stop a cancelled job; another job is queued. */
 async function openEndpoint() {
-  const jobs = await rig.endpoint("elsewhere", { workersMax: 0 });
+  const jobs = await rig.jobsOn("elsewhere", { workersMax: 0 });
   const token = readWorkerToken(rig.dataFolder, jobs.id) ?? "";
   const call = ({ method, path, body }: Call, worker: string, job: string, authorization = token) =>
-    jobs.call(method, path(worker, job), body, { authorization });
-  const cancelled = await jobs.run({});
-  const running = await jobs.run({});
+    jobs.call(method, path(worker, job), body, { headers: { authorization } });
+  const cancelled = await jobs.submit({});
+  const running = await jobs.submit({});
   // A take that ends before the assignment is repeated.
   for (const _job of [cancelled, running])
     await pollUntil(
@@ -57,7 +57,7 @@ async function openEndpoint() {
       ({ status }) => status === 200,
     );
   await jobs.call("POST", `/cancel/${cancelled}`);
-  const queued = await jobs.run({});
+  const queued = await jobs.submit({});
   return {
     token,
     running,

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
+import { apiKey, useLocalService } from "../../../support/local-service";
 import { send } from "../../../support/raw-http";
-import { apiKey, useJobRig } from "../queue/support/job-rig";
 import { useDockerEngine } from "../workers/support/docker-engine";
 
 test("the listener for containers rejects requests of users", async () => {
@@ -11,9 +11,9 @@ test("the listener for containers rejects requests of users", async () => {
   });
   vi.stubEnv("DOCKER_HOST", `tcp://127.0.0.1:${port}`);
   onTestFinished(() => void vi.unstubAllEnvs());
-  const rig = await useJobRig({ runtime: "docker" });
-  const jobs = await rig.endpoint("acme/echo:1");
-  await jobs.run({});
+  const rig = await useLocalService({ runtime: "docker" });
+  const jobs = await rig.jobsOn("acme/echo:1");
+  await jobs.submit({});
   await expect.poll(() => created.length).toBeGreaterThan(0);
   const [, listener] = /RUNPOD_WEBHOOK_GET_JOB=http:\/\/[^:]+:(\d+)\//.exec(created[0] ?? "") ?? [];
   const to = (path: string, text?: string) =>

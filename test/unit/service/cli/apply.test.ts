@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createService, type Service } from "serverless-compute-local";
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { serviceFolder } from "../../../support/folders";
+import { useLocalService } from "../../../support/local-service";
 import { at, send } from "../../../support/raw-http";
 import { runLine } from "./command";
 
@@ -47,14 +48,7 @@ async function start({ hasSeed = true } = {}): Promise<{ service: Service; notic
   writeFileSync(file, whole);
   const notices: string[] = [];
   const onNotice = (notice: string) => void notices.push(notice);
-  const service = await createService({
-    port: 0,
-    dataFolder: data,
-    runtime: "none",
-    onNotice,
-    ...(hasSeed && { seed: file }),
-  });
-  onTestFinished(() => service.stop(0));
+  const { service } = await useLocalService({ dataFolder: data, onNotice, ...(hasSeed && { seed: file }) });
   return { service, notices };
 }
 const change = (...replacements: [from: string | RegExp, to: string][]): void =>

@@ -3,7 +3,7 @@ import { createJobMetrics, slotCount, slotLengths } from "../../../../service/co
 import { createJobEvents } from "../../../../service/queue/events";
 import { toCompleted, toFailed, toQueued, toRunning } from "../../../../service/queue/job";
 import { ManualClock } from "../../../support/manual-clock";
-import { submissionAt } from "../queue/support/jobs-rig";
+import { submissionAt } from "../queue/support/queue-rig";
 
 function open() {
   const clock = new ManualClock();

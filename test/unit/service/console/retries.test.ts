@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { retryAll } from "../../../../service/console/content";
-import { openJobsRig } from "../queue/support/jobs-rig";
+import { openJobsRig } from "../queue/support/queue-rig";
 
 test("jobs are retried in their order; jobs in other states, unknown jobs and write failures are reported", async () => {
   const { jobs, newJob, active, take, lockStore, close } = openJobsRig();

@@ -2,21 +2,21 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createService, type EndpointFaults } from "serverless-compute-local";
 import { describe, expect, test } from "vitest";
+import { apiKey as key, useLocalService, useSharedService } from "../../../support/local-service";
 import { ManualClock } from "../../../support/manual-clock";
 import { isPending } from "../../../support/pending";
 import { at, pollUntil, type RawResponse, send } from "../../../support/raw-http";
 import { runLine } from "../cli/command";
-import { apiKey as key, useJobRig, useSharedJobRig } from "../queue/support/job-rig";
 import { images, scratchFile, shortTimings } from "../workers/support/programs";
 
-const rig = await useSharedJobRig({ images, timings: shortTimings, logLevel: "info" });
+const rig = await useSharedService({ images, timings: shortTimings, logLevel: "info" });
 const { service, dataFolder } = rig;
 const call = (method: string, path: string, json?: unknown): Promise<RawResponse> =>
   send(method, `${rig.root}${path}`, { key, json });
 
 /** A new endpoint with these faults. */
 async function endpointWith(faults: EndpointFaults) {
-  const jobs = await rig.endpoint("tool");
+  const jobs = await rig.jobsOn("tool");
   service.faults(jobs.id, faults);
   return jobs;
 }
@@ -53,23 +53,23 @@ describe("an injected fault", () => {
   });
 
   test("failJobs fails the next jobs, and no more", async () => {
-    const { id, run, reaches } = await endpointWith({ failJobs: 1 });
-    const job = await run({});
+    const { id, submit, reaches } = await endpointWith({ failJobs: 1 });
+    const job = await submit({});
     expect(await reaches(job)).toMatchObject({ status: "FAILED", error: "injected fault: the job fails" });
-    await reaches(await run({}), "COMPLETED");
+    await reaches(await submit({}), "COMPLETED");
     expectMarked(id, `injected fault: job ${job} fails; remaining failJobs: 0`);
   });
 
   test("crashJobs kills the worker of a job, which runs again", async () => {
-    const { id, run, reaches } = await endpointWith({ crashJobs: 1 });
-    const job = await run({});
+    const { id, submit, reaches } = await endpointWith({ crashJobs: 1 });
+    const job = await submit({});
     expect(await reaches(job)).toMatchObject({ status: "COMPLETED", retries: 1 });
     expectMarked(id, `injected fault: a worker crashes at job ${job}; remaining crashJobs: 0`);
   });
 
   test("workers: crash fails jobs with a reason", async () => {
-    const { id, run, reaches } = await endpointWith({ workers: "crash" });
-    const { status, error } = await reaches(await run({}));
+    const { id, submit, reaches } = await endpointWith({ workers: "crash" });
+    const { status, error } = await reaches(await submit({}));
     expect(status).toBe("FAILED");
     expect(error).toContain("injected fault: the worker crashes");
     expectMarked(id, 'injected fault: a worker starts with the fault "crash"');
@@ -77,25 +77,25 @@ describe("an injected fault", () => {
   });
 
   test("workers: hang leaves the job in the queue and the worker initializing", async () => {
-    const { id, run, reaches, healthBecomes } = await endpointWith({ workers: "hang" });
-    const job = await run({});
+    const { id, submit, reaches, healthBecomes } = await endpointWith({ workers: "hang" });
+    const job = await submit({});
     await healthBecomes(({ jobs, workers }) => workers["initializing"] === 1 && jobs["inQueue"] === 1);
     await reaches(job, "IN_QUEUE");
     expectMarked(id, 'injected fault: a worker starts with the fault "hang"');
   });
 
   test("stripEmptyInput withholds an empty input from workers, and no other", async () => {
-    const { run, reaches } = await endpointWith({ stripEmptyInput: true });
-    expect(await reaches(await run({}))).toMatchObject({
+    const { submit, reaches } = await endpointWith({ stripEmptyInput: true });
+    expect(await reaches(await submit({}))).toMatchObject({
       status: "FAILED",
       error: expect.stringContaining("undefined"),
     });
-    expect(await reaches(await run({ do: "echo" }))).toMatchObject({ output: { input: { do: "echo" } } });
+    expect(await reaches(await submit({ do: "echo" }))).toMatchObject({ output: { input: { do: "echo" } } });
   });
 
   test("noStock prevents worker starts until it is removed", async () => {
-    const { id, run, reaches, healthBecomes } = await endpointWith({ noStock: true });
-    const job = await run({});
+    const { id, submit, reaches, healthBecomes } = await endpointWith({ noStock: true });
+    const job = await submit({});
     await healthBecomes(({ jobs, workers }) => workers["throttled"] === 1 && jobs["inQueue"] === 1);
     expectMarked(id, "injected fault: no stock, so no worker starts");
     service.faults(id, {});
@@ -106,8 +106,8 @@ describe("an injected fault", () => {
     /** Sends a request that is delayed by a minute. */
     async function sendDelayed() {
       const clock = new ManualClock();
-      const rig = await useJobRig({ clock });
-      const { id, call: callJobs } = await rig.endpoint("none:1", { workersMax: 0 });
+      const rig = await useLocalService({ clock });
+      const { id, call: callJobs } = await rig.jobsOn("none:1", { workersMax: 0 });
       const path = `${rig.root}/local/endpoints/${id}/faults`;
       expect((await send("PUT", path, { key, json: { delay: 60_000 } })).json).toEqual({ delay: 60_000 });
       const health = callJobs("GET", "/health");
@@ -137,7 +137,7 @@ describe("an injected fault", () => {
 
 describe("faults", () => {
   test("are set and printed by the command line, and removed with {}", async () => {
-    const { id } = await rig.endpoint("tool", { name: "named" });
+    const { id } = await rig.jobsOn("tool", { name: "named" });
     const faults = (...words: string[]) => runLine("faults", "named", ...words, "--data", dataFolder);
     expect(await faults('{"failJobs":2,"workers":"crash"}')).toEqual({
       code: 0,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openJobs, useJobs } from "./support/jobs-rig";
+import { openJobs, useJobs } from "./support/queue-rig";
 
 test("acknowledged changes are stored and survive a kill", async () => {
   const rig = useJobs();

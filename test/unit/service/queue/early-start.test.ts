@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Job, JobDelivery } from "../../../../service/queue/job";
 import type { WaitingWorker } from "../../../../service/queue/memory";
-import { useJobs } from "./support/jobs-rig";
+import { useJobs } from "./support/queue-rig";
 
 /** Creates jobs, and a worker that ends with the service. */
 function rigOf() {

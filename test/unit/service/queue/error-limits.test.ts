@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { maxSeq } from "../../../../service/queue/list";
 import { readResult } from "../../../../service/workers/results";
-import { useJobs } from "./support/jobs-rig";
+import { useJobs } from "./support/queue-rig";
 
 const megabyte = 1024 * 1024;
 const members = (value: Record<string, unknown>): Map<string, string> =>

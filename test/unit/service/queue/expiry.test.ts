@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createExpiry } from "../../../../service/queue/expiry";
 import type { WaitingWorker } from "../../../../service/queue/memory";
 import { createScheduler } from "../../../../service/scheduler";
-import { openJobs, useJobs } from "./support/jobs-rig";
+import { openJobs, useJobs } from "./support/queue-rig";
 
 const silent = { error: () => undefined };
 

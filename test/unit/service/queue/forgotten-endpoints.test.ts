@@ -3,8 +3,8 @@ import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { scratchFolder } from "../../../support/folders";
+import { useLocalService } from "../../../support/local-service";
 import { stringAt } from "../../../support/raw-http";
-import { useJobRig } from "./support/job-rig";
 
 async function write(path: string, text: string): Promise<void> {
   await mkdir(join(path, ".."), { recursive: true });
@@ -13,8 +13,8 @@ async function write(path: string, text: string): Promise<void> {
 
 test("a start moves unknown volumes, homes and logs to the folder orphaned, and deletes none", async () => {
   const notices: string[] = [];
-  const rig = await useJobRig({ onNotice: (text) => notices.push(text) });
-  const retained = await rig.endpoint("none", { workersMax: 0 });
+  const rig = await useLocalService({ onNotice: (text) => notices.push(text) });
+  const retained = await rig.jobsOn("none", { workersMax: 0 });
   const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
   const keptVolume = stringAt(await rig.rest("POST", "/networkvolumes", volume), "id");
   const paths = (endpointId: string, volumeId: string): string[] => [
@@ -42,7 +42,7 @@ test("a start moves unknown volumes, homes and logs to the folder orphaned, and 
 
 test.each(["volumes", "workers", "logs"])("a start moves no files out of a folder that %s links to", async (name) => {
   const notices: string[] = [];
-  const rig = await useJobRig({ onNotice: (text) => notices.push(text) });
+  const rig = await useLocalService({ onNotice: (text) => notices.push(text) });
   const disk = scratchFolder();
   await write(join(disk, "photos", "of-another-program.log"), "mine");
   await write(join(disk, "other.log"), "mine");
@@ -55,7 +55,7 @@ test.each(["volumes", "workers", "logs"])("a start moves no files out of a folde
 });
 
 test("the folder of a volume is deleted with the volume", async () => {
-  const rig = await useJobRig();
+  const rig = await useLocalService();
   const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
   const id = stringAt(await rig.rest("POST", "/networkvolumes", volume), "id");
   const folder = join(rig.dataFolder, "volumes", id);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type JobFilter, maxSeq } from "../../../../service/queue/list";
-import { useJobs } from "./support/jobs-rig";
+import { useJobs } from "./support/queue-rig";
 
 /** Creates a queued, a running, a completed and two failed jobs. */
 async function searchRig() {

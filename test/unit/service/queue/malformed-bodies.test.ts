@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readSubmission } from "../../../../service/api/submission";
+import { apiKey, useLocalService } from "../../../support/local-service";
 import { at } from "../../../support/raw-http";
-import { apiKey, useJobRig } from "./support/job-rig";
 
 const lists = (depth: number): string => `{"input":{"a":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
 
@@ -32,9 +32,9 @@ test.each([
 });
 
 test("/openai rejects a body that is not a JSON object with 400", async () => {
-  const jobs = await (await useJobRig()).endpoint("no-image", { workersMax: 0 });
+  const jobs = await (await useLocalService()).jobsOn("no-image", { workersMax: 0 });
   for (const body of ["{", "[1]", lists(100_000)]) {
-    const response = await jobs.call("POST", "/openai/v1/models", body);
+    const response = await jobs.call("POST", "/openai/v1/models", undefined, { text: body });
     expect([response.status, at(response.json, "error", "message")]).toEqual([
       400,
       expect.stringMatching(/^body: must/),
@@ -43,8 +43,8 @@ test("/openai rejects a body that is not a JSON object with 400", async () => {
 });
 
 test("every API rejects a body that is not UTF-8 instead of changing it", async () => {
-  const rig = await useJobRig();
-  const { id } = await rig.endpoint("no-image", { workersMax: 0 });
+  const rig = await useLocalService();
+  const { id } = await rig.jobsOn("no-image", { workersMax: 0 });
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
   const body = Buffer.from('{"input":{"name":"Andr\xe9"}}', "latin1");
   const paths = ["run", "runsync", "openai/v1/models"].map((operation) => `/v2/${id}/${operation}`);

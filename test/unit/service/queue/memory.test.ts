@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { type QueuedJob, toQueued } from "../../../../service/queue/job";
 import { createOrderedQueue, createReadyQueue, type WaitingWorker } from "../../../../service/queue/memory";
 import { ManualClock } from "../../../support/manual-clock";
-import { submissionAt } from "./support/jobs-rig";
+import { submissionAt } from "./support/queue-rig";
 
 const job = (id: string, position = 0, lowPriority = false): QueuedJob =>
   toQueued(submissionAt(0, { id, lowPriority }), position, position, new ManualClock());

@@ -4,21 +4,22 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { readStore } from "../../../../service/store/database";
 import { scratchFolder } from "../../../support/folders";
+import type { JobApi } from "../../../support/job-api";
+import { apiKey, type LocalService, useLocalService, useSharedService } from "../../../support/local-service";
 import { ManualClock } from "../../../support/manual-clock";
 import { isPending } from "../../../support/pending";
 import { at } from "../../../support/raw-http";
-import { apiKey, type JobRig, type Jobs, useJobRig, useSharedJobRig } from "./support/job-rig";
 
 const images = { llm: join(__dirname, "support", "llm.mjs") };
 const key = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
 const path = "/openai/v1/completions";
-const rig = await useSharedJobRig({ images });
+const rig = await useSharedService({ images });
 const clock = new ManualClock();
-const timed = await useSharedJobRig({ images, clock });
-const llm = await rig.endpoint("llm");
+const timed = await useSharedService({ images, clock });
+const llm = await rig.jobsOn("llm");
 
 /** Opens a call; `text` reads the remaining response. */
-async function open({ root }: Pick<JobRig, "root">, jobs: Jobs, body: object, signal?: AbortSignal) {
+async function open({ root }: Pick<LocalService, "root">, jobs: JobApi, body: object, signal?: AbortSignal) {
   const response = await fetch(`${root}/v2/${jobs.id}${path}`, {
     method: "POST",
     headers: key,
@@ -34,18 +35,18 @@ async function open({ root }: Pick<JobRig, "root">, jobs: Jobs, body: object, si
   };
   return { response, next, text };
 }
-const openStream = (jobs: Jobs, body: object) => open(rig, jobs, { stream: true, ...body });
+const openStream = (jobs: JobApi, body: object) => open(rig, jobs, { stream: true, ...body });
 const errorEvent = (text: string): unknown =>
   at(JSON.parse(/data: (\{"error".*)\n\n$/.exec(text)?.[1] ?? "{}"), "error");
 const job = z.looseObject({ id: z.string(), status: z.string() });
 /** The endpoint's newest job, from /requests, which alone lists its id. */
-async function newestJob(jobs: Jobs): Promise<z.output<typeof job>> {
+async function newestJob(jobs: JobApi): Promise<z.output<typeof job>> {
   const { json } = await jobs.call("GET", "/requests");
   return job.parse(at(json, "requests", 0));
 }
-const runs = (jobs: Jobs) => jobs.healthBecomes(({ jobs }) => jobs["inProgress"] === 1);
-const waits = (jobs: Jobs, count = 1) => jobs.healthBecomes(({ jobs }) => jobs["inQueue"] === count);
-const isFree = (jobs: Jobs) => jobs.healthBecomes(({ jobs }) => jobs["inProgress"] === 0 && jobs["inQueue"] === 0);
+const runs = (jobs: JobApi) => jobs.healthBecomes(({ jobs }) => jobs["inProgress"] === 1);
+const waits = (jobs: JobApi, count = 1) => jobs.healthBecomes(({ jobs }) => jobs["inQueue"] === count);
+const isFree = (jobs: JobApi) => jobs.healthBecomes(({ jobs }) => jobs["inProgress"] === 0 && jobs["inQueue"] === 0);
 const failure = (type: string, code: string, message: unknown = expect.any(String)) => ({
   message,
   type,
@@ -112,7 +113,7 @@ test("a stream whose job fails after its first event ends with an error event an
 });
 
 test("a stream whose worker is lost ends with an error event, because the next worker would start over", async () => {
-  const jobs = await rig.endpoint("llm");
+  const jobs = await rig.jobsOn("llm");
   const marker = join(scratchFolder(), "crash");
   const { next, text } = await openStream(jobs, { words: ["a"], ends: "crash", marker });
   expect(await next()).toBe('data: {"word":"a"}\n\n');
@@ -146,7 +147,7 @@ test.each([
   ["a stream before its first event", { stream: true, wait: true }, 0],
   ["a stream after its first event", { stream: true, words: ["a"], ends: "wait" }, 1],
 ] as const)("%s whose job exceeds its executionTimeout is not a success", async (_what, body, events) => {
-  const jobs = await timed.endpoint("llm", { executionTimeoutMs: 5000 });
+  const jobs = await timed.jobsOn("llm", { executionTimeoutMs: 5000 });
   const opening = open(timed, jobs, body);
   await runs(jobs);
   if (events > 0) await (await opening).next();
@@ -160,7 +161,7 @@ test.each([
 });
 
 test("a call whose job is purged returns 404", async () => {
-  const jobs = await rig.endpoint("llm", { workersMax: 0 });
+  const jobs = await rig.jobsOn("llm", { workersMax: 0 });
   const call = jobs.call("POST", path, {});
   await waits(jobs);
   await jobs.call("POST", "/purge-queue");
@@ -171,7 +172,7 @@ test("a call whose job is purged returns 404", async () => {
 test.each([[{}], [{ stream: true }]])(
   "a call with %j waits for 300 s, then returns 504 and cancels its job",
   async (body) => {
-    const jobs = await timed.endpoint("llm", { workersMax: 0 });
+    const jobs = await timed.jobsOn("llm", { workersMax: 0 });
     const call = jobs.call("POST", path, body);
     await waits(jobs);
     await clock.advance(299_999);
@@ -200,7 +201,7 @@ test.each([[{ wait: true }], [{ stream: true, words: ["a"], ends: "wait" }]])(
 );
 
 test("a queued job is removed when its caller disconnects", async () => {
-  const jobs = await rig.endpoint("llm", { workersMax: 0 });
+  const jobs = await rig.jobsOn("llm", { workersMax: 0 });
   const disconnect = new AbortController();
   const call = open(rig, jobs, {}, disconnect.signal);
   await waits(jobs);
@@ -211,8 +212,8 @@ test("a queued job is removed when its caller disconnects", async () => {
 
 test("a slow client is not sent events far ahead of its reads, and finally receives all", async () => {
   // A separate service and connection, whose buffers have not grown.
-  const separate = await useJobRig({ images });
-  const jobs = await separate.endpoint("llm");
+  const separate = await useLocalService({ images });
+  const jobs = await separate.jobsOn("llm");
   const { next, text } = await open(separate, jobs, { stream: true, size: 500_000, count: 36 });
   let all = await next();
   await jobs.healthBecomes(({ jobs }) => jobs["completed"] === 1);
@@ -226,8 +227,8 @@ test("a slow client is not sent events far ahead of its reads, and finally recei
 });
 
 test("a stopping service ends a waiting call immediately with 503", async () => {
-  const stopping = await useJobRig();
-  const jobs = await stopping.endpoint("none", { workersMax: 0 });
+  const stopping = await useLocalService();
+  const jobs = await stopping.jobsOn("none", { workersMax: 0 });
   const calls = [{}, { stream: true }].map((body) => jobs.call("POST", path, body));
   await waits(jobs, 2);
   await stopping.stop();

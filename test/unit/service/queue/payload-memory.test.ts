@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { readSubmission } from "../../../../service/api/submission";
-import { useJobs } from "./support/jobs-rig";
+import { useJobs } from "./support/queue-rig";
 
 const megabyte = 1024 * 1024;
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openJobs, useJobs } from "./support/jobs-rig";
+import { openJobs, useJobs } from "./support/queue-rig";
 
 /** Creates jobs, and functions that return their order in the queue. */
 function rigOf() {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createJobList } from "../../../../service/queue/list";
-import { useJobs } from "./support/jobs-rig";
+import { useJobs } from "./support/queue-rig";
 
 const megabyte = 1024 * 1024;
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { apiKey, useLocalService, useSharedService } from "../../../support/local-service";
 import { expectResponse, openUpload } from "../../../support/raw-http";
-import { apiKey, useJobRig, useSharedJobRig } from "./support/job-rig";
 
 const requestLimit = 1000;
-const rig = await useSharedJobRig({ timings: { requestLimit }, rateLimits: "on" });
-const { id, call, run } = await rig.endpoint("none", { workersMax: 0 });
+const rig = await useSharedService({ timings: { requestLimit }, rateLimits: "on" });
+const { id, call, submit } = await rig.jobsOn("none", { workersMax: 0 });
 
 test("a stalled body returns 408 and frees its place among the concurrent requests; a pending call continues", async () => {
   const pending = call("POST", `/runsync?wait=${2.5 * requestLimit}`, { input: {} });
@@ -19,21 +19,21 @@ test("a stalled body returns 408 and frees its place among the concurrent reques
 });
 
 test("/health and /retry have no rate limit", async () => {
-  const job = await run({});
+  const job = await submit({});
   const calls = Array.from({ length: 110 }, () => [call("GET", "/health"), call("POST", `/retry/${job}`)]).flat();
   const statuses = (await Promise.all(calls)).map(({ status }) => status);
   expect(new Set(statuses)).toEqual(new Set([200, 400]));
 });
 
 test("with rateLimits off, no call is rejected", async () => {
-  const jobs = await (await useJobRig({ rateLimits: "off" })).endpoint("none", { workersMax: 0 });
+  const jobs = await (await useLocalService({ rateLimits: "off" })).jobsOn("none", { workersMax: 0 });
   // The limit of /purge-queue is 2.
   const calls = Array.from({ length: 5 }, () => jobs.call("POST", "/purge-queue"));
   for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
 });
 
 test("/cancel of a finished job returns 200 with its state", async () => {
-  const job = await run({});
+  const job = await submit({});
   await call("POST", `/cancel/${job}`);
   const response = await call("POST", `/cancel/${job}`);
   expect([response.status, response.json]).toEqual([200, { id: job, status: "CANCELLED" }]);

@@ -1,7 +1,7 @@
 import { limits } from "serverless-compute-api/shapes";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { useJobs } from "./support/jobs-rig";
+import { useJobs } from "./support/queue-rig";
 
 const chunk = z.object({ output: z.unknown(), metrics: z.record(z.string(), z.unknown()) });
 const never = new AbortController().signal;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { useLocalService } from "../../../support/local-service";
 import { OffsetClock } from "../../../support/offset-clock";
 import { expectResponse, stringAt } from "../../../support/raw-http";
-import { useJobRig } from "./support/job-rig";
 
 const calls = [
   ["GET", "/status/"],
@@ -16,8 +16,8 @@ test.each(["run", "runsync?wait=1000"])(
   async (submit) => {
     const clock = new OffsetClock();
     const delay = 3_600_000;
-    const rig = await useJobRig({ clock, jobVisibilityDelay: delay });
-    const { call } = await rig.endpoint("none", { workersMax: 0 });
+    const rig = await useLocalService({ clock, jobVisibilityDelay: delay });
+    const { call } = await rig.jobsOn("none", { workersMax: 0 });
     const response = await call("POST", `/${submit}`, { input: {} });
     expectResponse(response, 200, { status: "IN_QUEUE" });
     const id = stringAt(response, "id");
@@ -34,7 +34,7 @@ test.each(["run", "runsync?wait=1000"])(
 );
 
 test("without the delay, a new job is found at once", async () => {
-  const { call, run } = await (await useJobRig()).endpoint("none", { workersMax: 0 });
-  const id = await run({});
+  const { call, submit } = await (await useLocalService()).jobsOn("none", { workersMax: 0 });
+  const id = await submit({});
   for (const [method, path] of [calls[0], calls[4]]) expect((await call(method, path + id)).status).toBe(200);
 });

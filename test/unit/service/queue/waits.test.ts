@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { createJobEvents } from "../../../../service/queue/events";
 import { createJobWaits } from "../../../../service/queue/waits";
 import { ManualClock } from "../../../support/manual-clock";
-import { useJobs } from "./support/jobs-rig";
+import { useJobs } from "./support/queue-rig";
 
 /** Records the end of a promise. */
 function track(promise: Promise<void>): { readonly ended: boolean } {

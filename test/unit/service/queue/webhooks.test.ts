@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import type { Webhooks } from "../../../../service/queue/webhooks";
 import { closeServer } from "../../../support/loopback";
-import { openJobs } from "./support/jobs-rig";
+import { openJobs } from "./support/queue-rig";
 import {
   end,
   gatedReceiver,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { freshName, useSharedService } from "../../../support/local-service";
 import { at, expectResponse, stringAt } from "../../../support/raw-http";
-import { freshName, useService } from "./service-rig";
 
-const rig = await useService({ templateRelease: 0 });
+const rig = await useSharedService({ templateRelease: 0 });
 
 const graphqlTemplate = async (id: string) =>
   at(

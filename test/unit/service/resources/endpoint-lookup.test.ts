@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { splitCommandLine } from "../../../../service/workers/command-line";
-import { useResources } from "./service-rig";
+import { useResources } from "./resources-rig";
 
 let resources: ReturnType<typeof useResources>;
 beforeEach(() => {

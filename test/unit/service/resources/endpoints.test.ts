@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { freshName, useSharedService } from "../../../support/local-service";
 import { expectResponse, stringAt } from "../../../support/raw-http";
-import { freshName, messageOf, useService } from "./service-rig";
+import { messageOf } from "./resources-rig";
 
-const rig = await useService({ templateRelease: 0 });
+const rig = await useSharedService({ templateRelease: 0 });
 const saveEndpoint = "mutation ($input: EndpointInput!) { saveEndpoint(input: $input) { id version gpuTypeIds } }";
 const read = async (id: string) => (await rig.rest("GET", `/endpoints/${id}`)).json;
 
@@ -17,7 +18,7 @@ describe("a new endpoint is rejected", () => {
 
 describe("an update of an endpoint is rejected as a whole", () => {
   test("if workersMax would fall below the current workersMin", async () => {
-    const id = await rig.endpoint(await rig.template(), { workersMin: 2, workersMax: 4 });
+    const id = await rig.endpoint({ workersMin: 2, workersMax: 4 });
     const response = await rig.rest("PATCH", `/endpoints/${id}`, { workersMax: 1, idleTimeout: 60 });
     expectResponse(response, 400);
     expect(messageOf(response)).toContain("workersMax: 1 is not allowed; must be at least workersMin");
@@ -25,7 +26,7 @@ describe("an update of an endpoint is rejected as a whole", () => {
   });
 
   test("if it names a missing template or volume", async () => {
-    const id = await rig.endpoint(await rig.template());
+    const id = await rig.endpoint();
     const template = await rig.rest("PATCH", `/endpoints/${id}`, { templateId: "nosuch" });
     expectResponse(template, 400, { message: 'templateId: template "nosuch" does not exist' });
     const volume = await rig.rest("PATCH", `/endpoints/${id}`, { networkVolumeIds: ["nosuch"] });
@@ -33,7 +34,7 @@ describe("an update of an endpoint is rejected as a whole", () => {
   });
 
   test("if it changes computeType, which may be repeated", async () => {
-    const id = await rig.endpoint(await rig.template(), { computeType: "CPU" });
+    const id = await rig.endpoint({ computeType: "CPU" });
     expectResponse(await rig.rest("PATCH", `/endpoints/${id}`, { computeType: "GPU" }), 400);
     expectResponse(await rig.rest("PATCH", `/endpoints/${id}`, { computeType: "CPU" }), 200, { computeType: "CPU" });
   });
@@ -43,7 +44,7 @@ describe("PATCH /endpoints/{id}", () => {
   test("with an empty string clears a volume and a CUDA version", async () => {
     const networkVolumeId = await rig.volume();
     const set = { networkVolumeId, minCudaVersion: "12.4" };
-    const id = await rig.endpoint(await rig.template(), set);
+    const id = await rig.endpoint(set);
     expect(await read(id)).toMatchObject(set);
     const cleared = { networkVolumeId: "", minCudaVersion: "" };
     expectResponse(await rig.rest("PATCH", `/endpoints/${id}`, cleared), 200, { minCudaVersion: "" });
@@ -52,7 +53,7 @@ describe("PATCH /endpoints/{id}", () => {
   });
 
   test("without fields changes nothing", async () => {
-    const id = await rig.endpoint(await rig.template());
+    const id = await rig.endpoint();
     const before = await read(id);
     expectResponse(await rig.rest("PATCH", `/endpoints/${id}`, {}), 200);
     expect(await read(id)).toEqual(before);
@@ -79,7 +80,7 @@ describe("saveEndpoint", () => {
   test("keeps fields that do not exist in GraphQL", async () => {
     const templateId = await rig.template();
     const cpu = { computeType: "CPU", cpuFlavorIds: ["cpu3c"], vcpuCount: 4 };
-    const id = await rig.endpoint(templateId, cpu);
+    const id = await rig.endpoint({ templateId, ...cpu });
     const response = await rig.graphql(saveEndpoint, { input: { id, name: "again", templateId } });
     expectResponse(response, 200, { data: { saveEndpoint: { id } } });
     expect(await read(id)).toMatchObject({ instanceIds: ["cpu3c-4-8"], name: "again", idleTimeout: 10 });

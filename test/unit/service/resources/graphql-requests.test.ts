@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { useSharedService } from "../../../support/local-service";
 import { at, expectResponse, type RawResponse, send, stringAt } from "../../../support/raw-http";
-import { useService } from "./service-rig";
 
-const rig = await useService();
+const rig = await useSharedService();
 const post = (text: string, headers: Record<string, string> = {}): Promise<RawResponse> =>
-  send("POST", rig.service().graphqlUrl, { key: rig.service().apiKey, text, headers });
+  send("POST", rig.service.graphqlUrl, { key: rig.service.apiKey, text, headers });
 const request = (json: unknown): Promise<RawResponse> => post(JSON.stringify(json));
 const query = "{ myself { id } }";
 

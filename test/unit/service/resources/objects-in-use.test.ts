@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { useResources } from "./service-rig";
+import { useResources } from "./resources-rig";
 
 describe("a network volume", () => {
   test.each(["networkVolumeId", "networkVolumeIds"])("cannot be deleted while it is an endpoint's %s", (field) => {

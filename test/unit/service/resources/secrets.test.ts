@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { type Fields, freshName, useSharedService } from "../../../support/local-service";
+import { ManualClock } from "../../../support/manual-clock";
 import { expectResponse, type RawResponse, stringAt } from "../../../support/raw-http";
 import { registerSecret } from "../../../support/secret-scan";
-import { type Fields, freshName, messageOf, useService } from "./service-rig";
+import { messageOf } from "./resources-rig";
 
-const rig = await useService();
+const clock = new ManualClock();
+const rig = await useSharedService({ clock, logLevel: "debug" });
 const loud = "very-loud-value";
 // The rig scans the data folder for it when the service has stopped.
 registerSecret(loud, "a secret value");
@@ -63,9 +66,9 @@ test("an update of the value changes only updatedAt, and does not return the val
   const response = await create({ name: freshName("secret"), value: loud, description: "first" });
   const id = stringAt(response, "data", "secretCreate", "id");
   const fields = "id name description createdAt updatedAt";
-  const createdAt = new Date(rig.clock.now()).toISOString();
-  await rig.clock.advance(1000);
-  const updatedAt = new Date(rig.clock.now()).toISOString();
+  const createdAt = new Date(clock.now()).toISOString();
+  await clock.advance(1000);
+  const updatedAt = new Date(clock.now()).toISOString();
   const valued = await rig.graphql(
     `mutation { secretValueUpdate(input: {id: "${id}", value: "${loud}-2"}) { ${fields} } }`,
   );

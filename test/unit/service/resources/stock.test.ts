@@ -1,27 +1,22 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { StockEntries } from "../../../../service/resources/stock";
 import { serviceFolder } from "../../../support/folders";
+import { type Fields, useLocalService } from "../../../support/local-service";
 import { at, pollUntil, type RawResponse, send, stringAt } from "../../../support/raw-http";
 import { runLine } from "../cli/command";
-import { type Fields, useResources } from "./service-rig";
+import { useResources } from "./resources-rig";
 
 const l4 = "NVIDIA L4";
 const available = "include=AVAILABILITY&product=SERVERLESS";
 
 async function serviceWith(options: ServiceOptions) {
-  const service = await createService({ port: 0, ephemeral: true, images: { tool: "true" }, ...options });
-  onTestFinished(() => service.stop(0));
-  const call = (method: string, path: string, json?: unknown): Promise<RawResponse> =>
-    send(method, `${service.url}${path}`, { key: service.apiKey, json });
-  const graphql = (query: string) => call("POST", "/graphql", { query });
-  let templates = 0;
+  const { call, graphql, rest, template } = await useLocalService({ images: { tool: "true" }, ...options });
   const endpoint = async (fields: object = {}): Promise<RawResponse> => {
-    const template = { name: `template-${++templates}`, imageName: "tool", isServerless: true };
-    const templateId = stringAt(await call("POST", "/v1/templates", template), "id");
-    return call("POST", "/v1/endpoints", { templateId, gpuTypeIds: [l4], workersMax: 1, ...fields });
+    const templateId = await template({ imageName: "tool" });
+    return rest("POST", "/endpoints", { templateId, gpuTypeIds: [l4], workersMax: 1, ...fields });
   };
   return { call, graphql, endpoint };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { useResources } from "./service-rig";
+import { useResources } from "./resources-rig";
 
 /** Creates resources with a template whose only endpoint was just deleted. */
 function justReleased() {

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { v2Controllers } from "../../../../service/api/management/controllers";
 import { createPager } from "../../../../service/api/management/pages";
 import { StartError } from "../../../../service/errors";
@@ -9,8 +9,9 @@ import type { Resources } from "../../../../service/resources";
 import { readSeedFile } from "../../../../service/seed/seed-file";
 import { applySeed } from "../../../../service/seed/seeding";
 import { serviceFolder } from "../../../support/folders";
+import { useLocalService } from "../../../support/local-service";
 import { at, send } from "../../../support/raw-http";
-import { useResources } from "../resources/service-rig";
+import { useResources } from "../resources/resources-rig";
 
 const whole = `
 images:
@@ -61,9 +62,7 @@ async function startWith(text: string, options: ServiceOptions = {}): Promise<{ 
   writeFileSync(file, text);
   const notices: string[] = [];
   const onNotice = (notice: string) => void notices.push(notice);
-  const dataFolder = join(folder, "data");
-  const service = await createService({ port: 0, dataFolder, runtime: "none", seed: file, onNotice, ...options });
-  onTestFinished(() => service.stop(0));
+  const { service } = await useLocalService({ dataFolder: join(folder, "data"), seed: file, onNotice, ...options });
   return { service, notices };
 }
 /** Applies a seed file to the resources of a store. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type NewJob, toQueued } from "../../../../service/queue/job";
-import { useJobs } from "../queue/support/jobs-rig";
+import { useJobs } from "../queue/support/queue-rig";
 
 function rigOf() {
   const rig = useJobs();

@@ -4,7 +4,7 @@ import { createJobCounters } from "../../../../service/queue/counters";
 import { createJobList } from "../../../../service/queue/list";
 import { createJobStore } from "../../../../service/queue/store";
 import type { Database } from "../../../../service/store/database";
-import { openJobsRig } from "../queue/support/jobs-rig";
+import { openJobsRig } from "../queue/support/queue-rig";
 
 const step = z.object({ detail: z.string() });
 let rig: ReturnType<typeof openJobsRig>;

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { checkHealth } from "../../../../service/workers/worker-server";
+import { apiKey } from "../../../support/local-service";
 import { at } from "../../../support/raw-http";
-import { apiKey } from "../queue/support/job-rig";
 import { type LoadBalancer, useLoadBalancer } from "./support/load-balancer";
 import { useRelayedWorker } from "./support/relayed-worker";
 

@@ -1,19 +1,19 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { useJobRig } from "../queue/support/job-rig";
+import { useLocalService } from "../../../support/local-service";
 import { images, scratchFile, shortTimings } from "./support/programs";
 
 async function useHandler(image = "tool", more: Record<string, string> = {}) {
-  const rig = await useJobRig({ images: { ...images, ...more }, timings: shortTimings });
-  const jobs = await rig.endpoint(image);
-  const ended = async (input: object) => jobs.reaches(await jobs.run(input));
+  const rig = await useLocalService({ images: { ...images, ...more }, timings: shortTimings });
+  const jobs = await rig.jobsOn(image);
+  const ended = async (input: object) => jobs.reaches(await jobs.submit(input));
   return { rig, jobs, ended };
 }
 
 test("a handler receives the job, and its result or error ends the job", async () => {
   const { jobs, ended } = await useHandler();
   const s3Config = { bucketName: "b", objectPath: "clients/send/more" };
-  const id = await jobs.run({ do: "echo", a: [1, null, "é"] }, { s3Config });
+  const id = await jobs.submit({ do: "echo", a: [1, null, "é"] }, { s3Config });
   expect(await jobs.reaches(id)).toMatchObject({
     status: "COMPLETED",
     output: { id, input: { do: "echo", a: [1, null, "é"] }, rest: { s3Config } },
@@ -127,7 +127,7 @@ test("a handler that writes to its worker's pipe cannot end another job or recei
   const { jobs } = await useHandler();
   const lines = ['{"ready":true}', '{"id":"unknown","output":1}', '{"id":5,"chunk":1}', '{"stop":"unknown"}'];
   const file = scratchFile();
-  const [first, second] = [await jobs.run({ do: "write", lines, file }), await jobs.run({ do: "wait", ms: 0 })];
+  const [first, second] = [await jobs.submit({ do: "write", lines, file }), await jobs.submit({ do: "wait", ms: 0 })];
   await jobs.reaches(first, "IN_PROGRESS");
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect((await jobs.health()).jobs).toMatchObject({ inProgress: 1, inQueue: 1 });

@@ -4,9 +4,10 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { readStore } from "../../../../service/store/database";
 import { readWorkerToken } from "../../../../service/workers/tokens";
+import type { JobApi } from "../../../support/job-api";
+import { useLocalService } from "../../../support/local-service";
 import { closeServer, listenOnLoopback } from "../../../support/loopback";
 import { allowSecret } from "../../../support/secret-scan";
-import { type Jobs, useJobRig } from "../queue/support/job-rig";
 import { images, shortTimings } from "./support/programs";
 
 const env = z.record(z.string(), z.string());
@@ -29,10 +30,10 @@ const storedErrors = (dataFolder: string): string =>
 test("a worker has only its own environment, without variables of the host", async () => {
   vi.stubEnv("OF_THE_HOST_ONLY", "1");
   onTestFinished(() => void vi.unstubAllEnvs());
-  const rig = await useJobRig({ images, timings: shortTimings });
+  const rig = await useLocalService({ images, timings: shortTimings });
   const variables = { MODEL: "m", RUNPOD_POD_ID: "forged", RUNPOD_DEBUG_LEVEL: "WARN" };
-  const jobs = await rig.endpoint("tool", {}, { env: variables });
-  const job = await jobs.reaches(await jobs.run({ do: "env" }));
+  const jobs = await rig.jobsOn("tool", {}, { env: variables });
+  const job = await jobs.reaches(await jobs.submit({ do: "env" }));
   const received = env.parse(job["output"]);
   expect(Object.keys(received).sort()).toEqual([
     "HOME",
@@ -59,8 +60,8 @@ test("a worker has only its own environment, without variables of the host", asy
 });
 
 test("dockerArgs are the worker's arguments; dockerEntrypoint and startScript are stored but not run", async () => {
-  const rig = await useJobRig({ images, timings: shortTimings });
-  const jobs = await rig.endpoint("tool", {}, { dockerEntrypoint: ["/nowhere"], dockerStartCmd: ["first"] });
+  const rig = await useLocalService({ images, timings: shortTimings });
+  const jobs = await rig.jobsOn("tool", {}, { dockerEntrypoint: ["/nowhere"], dockerStartCmd: ["first"] });
   const templates = async () =>
     z.array(z.looseObject({ id: z.string(), name: z.string() })).parse((await rig.rest("GET", "/templates")).json);
   const [created] = await templates();
@@ -68,21 +69,21 @@ test("dockerArgs are the worker's arguments; dockerEntrypoint and startScript ar
   const input = `id: "${created?.id}", name: "${created?.name}", containerDiskInGb: 5, volumeInGb: 0, dockerArgs: "${dockerArgs}", env: []`;
   await rig.graphql(`mutation { saveTemplate(input: { ${input}, startScript: "exit 1" }) { id } }`);
   expect(await templates()).toMatchObject([{ dockerEntrypoint: ["/nowhere"], startScript: "exit 1" }]);
-  const { status, output } = await jobs.reaches(await jobs.run({ do: "args" }));
+  const { status, output } = await jobs.reaches(await jobs.submit({ do: "args" }));
   expect({ status, output }).toEqual({ status: "COMPLETED", output: ["--model", "a b"] });
 });
 
 test("the error of a handler has no secret values: in /status, in its webhook and in the store", async () => {
-  const rig = await useJobRig({ images, timings: { ...shortTimings, takeHold: 100 } });
+  const rig = await useLocalService({ images, timings: { ...shortTimings, takeHold: 100 } });
   const received = await receiveBodies();
   const value = 'the "hidden" välue\nof 2 lines';
   await rig.graphql(`mutation { secretCreate(input: {name: "hush", value: ${JSON.stringify(value)}}) { id } }`);
   const template = { env: { SECRET: "{{ RUNPOD_SECRET_hush }}" } };
-  const tool = await rig.endpoint("tool", {}, template);
-  const external = await rig.endpoint("elsewhere", { workersMax: 0 }, template);
+  const tool = await rig.jobsOn("tool", {}, template);
+  const external = await rig.jobsOn("elsewhere", { workersMax: 0 }, template);
   const errors = new Map<string, unknown>();
-  const submit = (jobs: Jobs, input: object) => jobs.run(input, { webhook: received.url });
-  const recordEnd = async (jobs: Jobs, id: string) => errors.set(id, (await jobs.reaches(id, "FAILED"))["error"]);
+  const submit = (jobs: JobApi, input: object) => jobs.submit(input, { webhook: received.url });
+  const recordEnd = async (jobs: JobApi, id: string) => errors.set(id, (await jobs.reaches(id, "FAILED"))["error"]);
   for (const action of ["throwSecret", "errorWithSecret"]) await recordEnd(tool, await submit(tool, { do: action }));
   const authorization = readWorkerToken(rig.dataFolder, external.id) ?? "";
   for (const error of [
@@ -92,8 +93,8 @@ test("the error of a handler has no secret values: in /status, in its webhook an
     JSON.stringify({ error_message: value }).replace("ä", "\\u00e4"),
   ]) {
     const id = await submit(external, {});
-    await external.call("GET", "/job-take/w?gpu=x", undefined, { authorization });
-    await external.call("POST", `/job-done/w/${id}?gpu=x`, { error }, { authorization });
+    await external.call("GET", "/job-take/w?gpu=x", undefined, { headers: { authorization } });
+    await external.call("POST", `/job-done/w/${id}?gpu=x`, { error }, { headers: { authorization } });
     await recordEnd(external, id);
   }
   await expect.poll(() => received.bodies.length).toBe(errors.size);
@@ -106,14 +107,14 @@ test("the error of a handler has no secret values: in /status, in its webhook an
 });
 
 test("the output of workers is in the endpoint's log, without secret values", async () => {
-  // Jobs receive and return the value, so the store contains it; the log must not.
+  // JobApi receive and return the value, so the store contains it; the log must not.
   allowSecret("s3cr3t-value");
-  const rig = await useJobRig({ images, timings: shortTimings });
+  const rig = await useLocalService({ images, timings: shortTimings });
   await rig.graphql('mutation { secretCreate(input: {name: "hush", value: "s3cr3t-value"}) { id } }');
-  const jobs = await rig.endpoint("tool", {}, { env: { SECRET: "{{ RUNPOD_SECRET_hush }}" } });
-  expect(env.parse((await jobs.reaches(await jobs.run({ do: "env" })))["output"])["SECRET"]).toBe("s3cr3t-value");
-  await jobs.reaches(await jobs.run({ do: "say", text: "hello s3cr3t-value" }));
-  const crashed = await jobs.reaches(await jobs.run({ do: "crash" }));
+  const jobs = await rig.jobsOn("tool", {}, { env: { SECRET: "{{ RUNPOD_SECRET_hush }}" } });
+  expect(env.parse((await jobs.reaches(await jobs.submit({ do: "env" })))["output"])["SECRET"]).toBe("s3cr3t-value");
+  await jobs.reaches(await jobs.submit({ do: "say", text: "hello s3cr3t-value" }));
+  const crashed = await jobs.reaches(await jobs.submit({ do: "crash" }));
   expect(crashed).toMatchObject({ status: "FAILED", error: expect.stringContaining("last words [secret]") });
   await rig.stop();
   const log = await rig.workerLog(jobs.id);

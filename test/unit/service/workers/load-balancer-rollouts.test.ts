@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { startHttpLoad } from "../../../support/http-load";
-import { apiKey } from "../queue/support/job-rig";
+import { apiKey } from "../../../support/local-service";
 import { useLoadBalancer } from "./support/load-balancer";
 import { scratchFile } from "./support/programs";
 

@@ -2,8 +2,8 @@ import { type IncomingMessage, request as send } from "node:http";
 import { connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { expect, test, vi } from "vitest";
+import { apiKey } from "../../../support/local-service";
 import { OffsetClock } from "../../../support/offset-clock";
-import { apiKey } from "../queue/support/job-rig";
 import { type LoadBalancer, useLoadBalancer } from "./support/load-balancer";
 
 // Real processes on a busy machine.

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
 import { parseServer } from "../../../../service/workers/worker-server";
+import { apiKey } from "../../../support/local-service";
 import { OffsetClock } from "../../../support/offset-clock";
-import { apiKey } from "../queue/support/job-rig";
 import { useLoadBalancer } from "./support/load-balancer";
 import { scratchFile } from "./support/programs";
 
@@ -42,8 +42,8 @@ test("a worker has a free port, no variables of the job queue, and a token that 
       .filter((name) => name.startsWith("RUNPOD_"))
       .sort(),
   ).toEqual(["RUNPOD_AI_API_KEY", "RUNPOD_DEBUG_LEVEL", "RUNPOD_ENDPOINT_ID", "RUNPOD_POD_ID"]);
-  const token = { authorization: String(env["RUNPOD_AI_API_KEY"]) };
-  expect((await rig.jobs(id).call("GET", "/job-take/me", undefined, token)).status).toBe(401);
+  const headers = { authorization: String(env["RUNPOD_AI_API_KEY"]) };
+  expect((await rig.jobs(id).call("GET", "/job-take/me", undefined, { headers })).status).toBe(401);
 });
 
 test("a request requires the key and a load balancing endpoint, and fails if the endpoint is deleted", async () => {
@@ -55,7 +55,7 @@ test("a request requires the key and a load balancing endpoint, and fails if the
       { error: expect.stringContaining("the API key is missing or wrong") },
     ]);
   }
-  const queue = await rig.endpoint("acme/server", { workersMax: 0 });
+  const queue = await rig.jobsOn("acme/server", { workersMax: 0 });
   for (const other of [queue.id, "unknown"]) {
     const response = await request(`/../${other}/ping`);
     expect([response.status, await response.json()]).toEqual([

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { resolveCommand } from "../../../../service/workers/runtimes/process/image-command";
 import { scratchFolder } from "../../../support/folders";
-import { useJobRig } from "../queue/support/job-rig";
+import { useLocalService } from "../../../support/local-service";
 import { shortTimings } from "./support/programs";
 
 /** Handler files that fail to load, with the faulty file and line, the text above the caret, and the error. */
@@ -99,9 +99,9 @@ test.each(failures)(
 
 test("the report is in the worker's log, the job's error and /health, whose first line contains the error", async () => {
   const handler = handlerOf({ "handler.mjs": 'import a from "not-installed";\nexport default () => a;\n' });
-  const rig = await useJobRig({ images: { broken: handler }, timings: shortTimings });
-  const jobs = await rig.endpoint("broken");
-  const { status, error } = await jobs.reaches(await jobs.run({}));
+  const rig = await useLocalService({ images: { broken: handler }, timings: shortTimings });
+  const jobs = await rig.jobsOn("broken");
+  const { status, error } = await jobs.reaches(await jobs.submit({}));
   expect(status).toBe("FAILED");
   const { message = "" } = await jobs.health();
   const log = (await rig.workerLog(jobs.id)).replace(/^\S+Z local-\w+ /gm, "");

@@ -5,7 +5,7 @@ import { toQueued, toRunning } from "../../../../service/queue/job";
 import { servePipe } from "../../../../service/workers/pipe";
 import { createWorkerRegistry } from "../../../../service/workers/registry";
 import { ManualClock } from "../../../support/manual-clock";
-import { submissionAt } from "../queue/support/jobs-rig";
+import { submissionAt } from "../queue/support/queue-rig";
 
 test("a worker that yields small chunks faster than the store writes them waits, so that other jobs do not wait behind them", async () => {
   const clock = new ManualClock();

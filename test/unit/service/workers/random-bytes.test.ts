@@ -4,8 +4,8 @@ import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { readWorkerToken } from "../../../../service/workers/tokens";
+import { apiKey } from "../../../support/local-service";
 import { randomFrom } from "../../../support/random";
-import { apiKey } from "../queue/support/job-rig";
 import { clientSteps, type Step, workerSteps } from "./support/http-bytes";
 import { runSteps, useRelayedWorker } from "./support/relayed-worker";
 
@@ -37,7 +37,7 @@ test(`random bytes of clients and workers affect only their own connections (see
     { logLevel: "info" },
   );
   const { rig, url } = balancer;
-  const queue = await rig.endpoint("elsewhere", { workersMax: 0 });
+  const queue = await rig.jobsOn("elsewhere", { workersMax: 0 });
   const { host, port, pathname } = new URL(url);
   const token = readWorkerToken(rig.dataFolder, queue.id) ?? "";
   const addresses = { host, balancer: pathname, queue: queue.id, token, key: apiKey };

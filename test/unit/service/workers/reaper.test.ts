@@ -6,8 +6,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { isAlive } from "../../../../scripts/child.mjs";
 import { createReaper } from "../../../../service/workers/runtimes/process/reaper";
 import { scratchFolder } from "../../../support/folders";
+import { useLocalService } from "../../../support/local-service";
 import { isPending } from "../../../support/pending";
-import { useJobRig } from "../queue/support/job-rig";
 import { images, program, scratchFile, shortTimings } from "./support/programs";
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -92,12 +92,12 @@ test("a service waits for a running shell, but not for a dead shell", async () =
 });
 
 test("a service starts no worker while workers of a killed service are still ending", async () => {
-  const rig = await useJobRig({ images, timings: shortTimings });
-  const jobs = await rig.endpoint("tool", { workersMin: 1 });
+  const rig = await useLocalService({ images, timings: shortTimings });
+  const jobs = await rig.jobsOn("tool", { workersMin: 1 });
   await jobs.healthBecomes(({ workers }) => workers["ready"] === 1);
   const { release } = holdNote(rig.dataFolder);
   await rig.restart();
-  const id = await jobs.run({ do: "echo" });
+  const id = await jobs.submit({ do: "echo" });
   for (let check = 0; check < 10; check++) {
     expect((await jobs.health()).workers).toMatchObject({ initializing: 0, idle: 0, running: 0 });
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -4,7 +4,7 @@ import { useRemoteEndpoint } from "./support/remote-worker";
 
 test("late requests of an ended local worker do not register it as a remote worker", async () => {
   const { jobs, as } = await useRemoteEndpoint();
-  const id = await jobs.run({});
+  const id = await jobs.submit({});
   for (const request of [() => as("local-0123456789ab").take(), () => as("local-0123456789ab").ping("")])
     expect(await request()).toMatchObject({
       status: 400,
@@ -25,7 +25,7 @@ test("a job whose worker disconnected before the response goes to the next worke
   await jobs.healthBecomes(({ workers }) => workers["ready"] === 1);
   disconnect.abort();
   await disconnectedCall;
-  const id = await jobs.run({});
+  const id = await jobs.submit({});
   await expect.poll(async () => (await as("here").take()).json, { interval: 10 }).toMatchObject({ id });
   await as("here").done(id, {});
   const record = await jobs.reaches(id);
@@ -36,7 +36,7 @@ test("a job whose worker disconnected before the response goes to the next worke
 test("a cancelled job is reported to its worker, which polls for jobs to stop", async () => {
   const { jobs, as } = await useRemoteEndpoint({ timings: { stopHold: 600_000, stopGrace: 600_000 } });
   const waiting = as("w").stops();
-  const id = await jobs.run({});
+  const id = await jobs.submit({});
   await as("w").take();
   await jobs.call("POST", `/cancel/${id}`);
   expect((await waiting).json).toEqual({ jobsToStop: [id] });
@@ -44,7 +44,7 @@ test("a cancelled job is reported to its worker, which polls for jobs to stop", 
 
 test("a worker that requested its replacement returns under its id once all its jobs have ended", async () => {
   const { jobs, as } = await useRemoteEndpoint();
-  const ids = [await jobs.run({}), await jobs.run({}), await jobs.run({})];
+  const ids = [await jobs.submit({}), await jobs.submit({}), await jobs.submit({})];
   await as("w").take();
   await as("w").take();
   await as("w").done(ids[0] ?? "", { output: 1, stopPod: true });
@@ -58,7 +58,7 @@ test("a worker that requested its replacement returns under its id once all its 
 
 test("a job whose worker was stopped before its start hooks ended returns to the queue, and does not count as a retry", async () => {
   const { jobs, as } = await useRemoteEndpoint();
-  const id = await jobs.run({});
+  const id = await jobs.submit({});
   await as("w").take();
   const report = { event: "prestart_cancelled", error_type: "PrestartCancelled", error_message: "shutdown began" };
   expect((await as("w").done(id, { error: JSON.stringify(report) })).status).toBe(200);
@@ -81,7 +81,7 @@ test("a result that is not UTF-8, or has a number that JSON does not have, fails
   ] as const;
   for (const operation of ["job-done", "job-stream"])
     for (const [body, reason] of bodies) {
-      const id = await jobs.run({});
+      const id = await jobs.submit({});
       await as("w").take();
       const url = `${rig.root}/v2/${jobs.id}/${operation}/w/${id}?gpu=x`;
       expect((await fetch(url, { method: "POST", headers, body })).status).toBe(400);
@@ -92,7 +92,7 @@ test("a result that is not UTF-8, or has a number that JSON does not have, fails
 
 test("/health counts a worker that reports itself unhealthy", async () => {
   const { jobs, as } = await useRemoteEndpoint();
-  await jobs.run({});
+  await jobs.submit({});
   await as("w").take();
   await as("w").ping("status=unhealthy&reason=gpu");
   expect((await jobs.health()).workers).toMatchObject({ unhealthy: 1, running: 0 });
@@ -114,7 +114,7 @@ test("a result that is invalid or too large fails its job, with the reason", asy
       "the worker's result was rejected: it has more than 22020096 bytes, and the limit of an output for /run is 10485760",
     ],
   ] as const) {
-    const id = await jobs.run({});
+    const id = await jobs.submit({});
     await as("w").take();
     expect((await as("w").done(id, body)).status).toBe(status);
     const record = await jobs.reaches(id);

@@ -4,7 +4,7 @@ import { useRemoteEndpoint } from "./support/remote-worker";
 
 test("a remote worker that runs a job during a restart of the service sends its result; the job runs once", async () => {
   const { rig, jobs, as } = await useRemoteEndpoint();
-  const id = await jobs.run({});
+  const id = await jobs.submit({});
   expect((await as("far").take()).json).toMatchObject({ id });
   await rig.restart();
   expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ workerId: "far" });
@@ -25,7 +25,7 @@ test("a ping within returnGrace keeps the job, and resumes monitoring of the wor
     timings: { returnGrace: 100_000, pingSilence: 200_000 },
     clock,
   });
-  const id = await jobs.run({});
+  const id = await jobs.submit({});
   await as("far").take();
   await rig.restart();
   await as("far").ping(`job_id=${id}`);
@@ -38,7 +38,7 @@ test("a ping within returnGrace keeps the job, and resumes monitoring of the wor
 
 test("a remote worker that does not return within returnGrace loses its job to the next worker, as interrupted", async () => {
   const { rig, jobs, as } = await useRemoteEndpoint({ timings: { returnGrace: 50 } });
-  const id = await jobs.run({});
+  const id = await jobs.submit({});
   await as("far").take();
   for (let start = 1; start <= 3; start++) {
     await rig.restart();
@@ -55,7 +55,7 @@ test("a remote worker that does not return within returnGrace loses its job to t
 
 test("a worker that returns without its job loses it without a crash", async () => {
   const { rig, jobs, as } = await useRemoteEndpoint({ timings: { lostJob: 50 } });
-  const id = await jobs.run({});
+  const id = await jobs.submit({});
   await as("far").take();
   for (let start = 1; start <= 3; start++) {
     await rig.restart();
@@ -66,7 +66,7 @@ test("a worker that returns without its job loses it without a crash", async () 
 
 test("a job that was cancelled before its worker returns is reported to the worker on its return", async () => {
   const { rig, jobs, as } = await useRemoteEndpoint({ timings: { stopGrace: 50 } });
-  const id = await jobs.run({});
+  const id = await jobs.submit({});
   await as("far").take();
   await rig.restart();
   await jobs.call("POST", `/cancel/${id}`);
@@ -78,7 +78,7 @@ test("a job that was cancelled before its worker returns is reported to the work
 
 test("stopping the service does not wait for a worker that has not returned", async () => {
   const { rig, jobs, as } = await useRemoteEndpoint({ timings: { returnGrace: 600_000 } });
-  await jobs.run({});
+  await jobs.submit({});
   await as("far").take();
   await rig.restart();
   // Grace and deadline are longer than this test may take.

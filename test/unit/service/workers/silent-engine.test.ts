@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { useLocalService } from "../../../support/local-service";
 import { OffsetClock } from "../../../support/offset-clock";
-import { useJobRig } from "../queue/support/job-rig";
 import { images, scratchFile, shortTimings } from "./support/programs";
 
 /** A test timeout in ms, longer than the response timeout of the engine. */
@@ -25,21 +25,21 @@ async function useSilentEngine() {
     await new Promise((resolve) => server.close(resolve));
   });
   const clock = new OffsetClock();
-  const rig = await useJobRig({ images, timings: { ...shortTimings, takeHold: 100 }, runtime: "auto", clock });
-  return { rig, clock, jobs: await rig.endpoint("tool"), connectionCount: () => sockets.length };
+  const rig = await useLocalService({ images, timings: { ...shortTimings, takeHold: 100 }, runtime: "auto", clock });
+  return { rig, clock, jobs: await rig.jobsOn("tool"), connectionCount: () => sockets.length };
 }
 
 test("an unresponsive engine is not used for images with a command, and delays no other endpoint", async () => {
   const { rig, clock, jobs, connectionCount } = await useSilentEngine();
-  expect(await jobs.reaches(await jobs.run({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });
+  expect(await jobs.reaches(await jobs.submit({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });
   expect(connectionCount()).toBe(0);
 
-  const container = await rig.endpoint("acme/container:1");
-  const waiting = await container.run({});
+  const container = await rig.jobsOn("acme/container:1");
+  const waiting = await container.submit({});
   await expect.poll(connectionCount).toBe(1);
   // The image may still run, so /health reports no problem.
   expect(await container.health()).not.toHaveProperty("message");
-  expect(await jobs.reaches(await jobs.run({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });
+  expect(await jobs.reaches(await jobs.submit({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });
   await clock.advance(tooLong);
   await container.healthBecomes(({ message = "" }) => /no Docker Engine responds at .*in time/.test(message));
   expect(await container.reaches(waiting, "IN_QUEUE")).not.toHaveProperty("error");
@@ -50,7 +50,7 @@ test("an engine that may run containers of a killed service is checked before an
   await rig.stop();
   writeFileSync(join(rig.dataFolder, "containers"), "");
   await rig.restart();
-  const id = await jobs.run({ do: "pid" });
+  const id = await jobs.submit({ do: "pid" });
   await expect.poll(connectionCount).toBe(1);
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect((await jobs.health()).workers).toMatchObject({ initializing: 0, idle: 0, running: 0 });

@@ -3,18 +3,19 @@ import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { readWorkerToken } from "../../../../service/workers/tokens";
+import type { JobApi } from "../../../support/job-api";
+import { type LocalService, useLocalService } from "../../../support/local-service";
 import { stringAt } from "../../../support/raw-http";
-import { type JobRig, type Jobs, useJobRig } from "../queue/support/job-rig";
 import { images, scratchFile, shortTimings } from "./support/programs";
 
 /** An image whose workers end before they request a job. */
 const broken = { broken: `/bin/sh -c "echo 'no driver' >&2; exit 7"` };
-const useRig = (): Promise<JobRig> =>
-  useJobRig({ images: { ...images, ...broken }, timings: { ...shortTimings, takeHold: 100 } });
+const useRig = (): Promise<LocalService> =>
+  useLocalService({ images: { ...images, ...broken }, timings: { ...shortTimings, takeHold: 100 } });
 const low = { policy: { lowPriority: true } };
 
 /** Waits until workers of a broken image have exceeded the number of failures that fails a job. */
-async function failedStarts(rig: JobRig, jobs: Jobs, times: number): Promise<void> {
+async function failedStarts(rig: LocalService, jobs: JobApi, times: number): Promise<void> {
   const ended = async (): Promise<number> =>
     (await rig.workerLog(jobs.id).catch(() => "")).split("worker ended with exit code 7").length - 1;
   await expect.poll(ended).toBeGreaterThanOrEqual(times);
@@ -25,12 +26,12 @@ test.each([-3_600_000, 3_600_000])(
   async (change) => {
     let ahead = 0;
     const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };
-    const rig = await useJobRig({ images, timings: shortTimings, clock });
-    const jobs = await rig.endpoint("tool", { workersMax: 2, scalerType: "QUEUE_DELAY", scalerValue: 1 });
+    const rig = await useLocalService({ images, timings: shortTimings, clock });
+    const jobs = await rig.jobsOn("tool", { workersMax: 2, scalerType: "QUEUE_DELAY", scalerValue: 1 });
     const file = scratchFile();
-    const first = await jobs.run({ do: "waitForFile", file });
+    const first = await jobs.submit({ do: "waitForFile", file });
     await jobs.reaches(first, "IN_PROGRESS");
-    const second = await jobs.run({ do: "echo" });
+    const second = await jobs.submit({ do: "echo" });
     ahead = change;
     expect(await jobs.reaches(second)).toMatchObject({ status: "COMPLETED" });
     writeFileSync(file, "");
@@ -40,12 +41,12 @@ test.each([-3_600_000, 3_600_000])(
 
 test("a job whose image has no command stays queued, and /health and the log name the reason", async () => {
   const rig = await useRig();
-  const jobs = await rig.endpoint("acme/none:1");
-  const id = await jobs.run({});
+  const jobs = await rig.jobsOn("acme/none:1");
+  const id = await jobs.submit({});
   await jobs.healthBecomes(({ workers }) => workers["throttled"] === 1);
   expect((await jobs.health()).message).toContain("start the service with --image acme/none:1=COMMAND");
   // Repeated attempts to start workers do not add log lines.
-  for (let more = 0; more < 5; more++) await jobs.run({});
+  for (let more = 0; more < 5; more++) await jobs.submit({});
   // Lines are written in order, and the next error is another.
   const [template] = z.array(z.object({ id: z.string() })).parse((await rig.rest("GET", "/templates")).json);
   await rig.rest("PATCH", `/templates/${template?.id}`, { imageName: "acme/other:1" });
@@ -57,8 +58,8 @@ test("a job whose image has no command stays queued, and /health and the log nam
 
 test("a job stays queued while a secret is missing, and runs once its template no longer uses it", async () => {
   const rig = await useRig();
-  const jobs = await rig.endpoint("tool", {}, { env: { TOKEN: "{{ RUNPOD_SECRET_nowhere }}" } });
-  const id = await jobs.run({ do: "echo" });
+  const jobs = await rig.jobsOn("tool", {}, { env: { TOKEN: "{{ RUNPOD_SECRET_nowhere }}" } });
+  const id = await jobs.submit({ do: "echo" });
   await jobs.healthBecomes(({ workers }) => workers["throttled"] === 1);
   expect((await jobs.health()).message).toContain('"nowhere"');
   await jobs.reaches(id, "IN_QUEUE");
@@ -71,9 +72,9 @@ test("a job stays queued while a secret is missing, and runs once its template n
 
 test("three failed starts fail the queued jobs, except those of low priority", async () => {
   const rig = await useRig();
-  const jobs = await rig.endpoint("broken");
-  const patient = await jobs.run({}, low);
-  const id = await jobs.run({});
+  const jobs = await rig.jobsOn("broken");
+  const patient = await jobs.submit({}, low);
+  const id = await jobs.submit({});
   expect((await jobs.reaches(id))["error"]).toMatch(/ended with exit code 7, before it requested a job.*\nno driver$/s);
   expect(await jobs.reaches(patient, "IN_QUEUE")).not.toHaveProperty("error");
   expect((await jobs.health()).message).toContain("no driver");
@@ -95,11 +96,11 @@ test.each([
       timings: shortTimings,
       onNotice: (text: string) => void notices.push(text),
     };
-    const rig = await useJobRig(options);
+    const rig = await useLocalService(options);
     expect(notices, "a warning at the start of the service").toEqual([expect.stringMatching(reason)]);
-    const jobs = await rig.endpoint("broken");
-    const patient = await jobs.run({}, low);
-    const id = await jobs.run({});
+    const jobs = await rig.jobsOn("broken");
+    const patient = await jobs.submit({}, low);
+    const id = await jobs.submit({});
     expect(await jobs.reaches(id)).toMatchObject({ status: "FAILED", error: expect.stringMatching(reason) });
     await jobs.reaches(patient, "IN_QUEUE");
     expect((await jobs.health()).message).toMatch(reason);
@@ -108,17 +109,17 @@ test.each([
 
 test("failed starts fail no job if a remote worker has ever registered, even before a restart", async () => {
   const rig = await useRig();
-  const jobs = await rig.endpoint("broken");
+  const jobs = await rig.jobsOn("broken");
   const headers = { authorization: readWorkerToken(rig.dataFolder, jobs.id) ?? "" };
-  const take = () => jobs.call("GET", "/job-take/far?gpu=x", undefined, headers);
+  const take = () => jobs.call("GET", "/job-take/far?gpu=x", undefined, { headers });
   expect((await take()).status).toBe(204);
-  const id = await jobs.run({});
+  const id = await jobs.submit({});
   await failedStarts(rig, jobs, 4);
   await jobs.reaches(id, "IN_QUEUE");
   await rig.restart();
   await failedStarts(rig, jobs, 8);
   await jobs.reaches(id, "IN_QUEUE");
   expect((await take()).json).toMatchObject({ id });
-  await jobs.call("POST", `/job-done/far/${id}?gpu=x`, { output: 1 }, headers);
+  await jobs.call("POST", `/job-done/far/${id}?gpu=x`, { output: 1 }, { headers });
   expect(await jobs.reaches(id)).toMatchObject({ status: "COMPLETED", output: 1 });
 });

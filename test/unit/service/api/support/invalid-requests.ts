@@ -5,8 +5,9 @@ import { createPager } from "../../../../../service/api/management/pages";
 import { readSeedFile } from "../../../../../service/seed/seed-file";
 import { applySeed } from "../../../../../service/seed/seeding";
 import { scratchFolder } from "../../../../support/folders";
+import { type Fields, freshName, useSharedService } from "../../../../support/local-service";
 import { at, type RawResponse, send, stringAt } from "../../../../support/raw-http";
-import { type Fields, freshName, useResources, useService } from "../../resources/service-rig";
+import { useResources } from "../../resources/resources-rig";
 
 export type Api = "v1" | "v2" | "graphql" | "seed";
 /** Path, mutation or section of the file, and the fields of a new object. */
@@ -14,7 +15,7 @@ export type Request = [place: string, fields: Fields];
 
 /** Starts a service with a quota of 20 workers. Returns requests for new objects, and their errors in each API. */
 export async function useInvalidRequests() {
-  const rig = await useService({ templateRelease: 0, workerQuota: 20 });
+  const rig = await useSharedService({ templateRelease: 0, workerQuota: 20 });
   const templateId = await rig.template();
 
   const v1Endpoint = (fields: Fields): Request => ["/endpoints", { name: "e", templateId, workersMax: 0, ...fields }];
@@ -72,7 +73,7 @@ export async function useInvalidRequests() {
   const textIn: { [Key in Api]: (place: string, fields: Fields, key?: string) => Promise<string> } = {
     v1: async (path, fields) => stringAt(await rig.rest("POST", path, fields), "message"),
     v2: async (path, fields) =>
-      problemText(await send("POST", `${rig.service().url}/v2${path}`, { key: rig.service().apiKey, json: fields })),
+      problemText(await send("POST", `${rig.service.url}/v2${path}`, { key: rig.service.apiKey, json: fields })),
     graphql: async (mutation, input) => {
       const [selection = "", type = ""] = mutation.split(" #");
       const response = await rig.graphql(`mutation ($input: ${type}!) { ${selection}`, { input });

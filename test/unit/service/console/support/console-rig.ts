@@ -1,6 +1,6 @@
-import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
-import { expect, onTestFinished } from "vitest";
-import { serviceFolder } from "../../../../support/folders";
+import type { Service, ServiceOptions } from "serverless-compute-local";
+import { expect } from "vitest";
+import { useLocalService } from "../../../../support/local-service";
 import { send } from "../../../../support/raw-http";
 import { registerSecret } from "../../../../support/secret-scan";
 
@@ -14,10 +14,8 @@ export const pageHeaders = (serverlessUrl: string, cookie: string): Record<strin
 
 /** Starts a service with its console on a free port, stopped after the test. */
 export async function useConsoleService(options: ServiceOptions = {}): Promise<Service & { dataFolder: string }> {
-  const dataFolder = serviceFolder();
-  const service = await createService({ port: 0, dataFolder, runtime: "none", logLevel: "debug", ...options });
+  const { service, dataFolder } = await useLocalService({ console: true, logLevel: "debug", ...options });
   if (service.consoleUrl !== undefined) registerSecret(tokenOf(service.consoleUrl), "the token of a link");
-  onTestFinished(() => service.stop(0));
   return { ...service, dataFolder };
 }
 

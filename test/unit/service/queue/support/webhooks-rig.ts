@@ -5,7 +5,7 @@ import { z } from "zod";
 import { createWebhookDelivery } from "../../../../../service/queue/webhooks";
 import { defaultTimings } from "../../../../../service/timings";
 import { closeServer, listenOnLoopback } from "../../../../support/loopback";
-import { useJobs } from "./jobs-rig";
+import { useJobs } from "./queue-rig";
 
 /** A log that discards all lines. */
 export const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };

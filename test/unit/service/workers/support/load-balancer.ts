@@ -1,9 +1,10 @@
 import { fileURLToPath } from "node:url";
+import type { ServiceOptions } from "serverless-compute-local";
 import { expect } from "vitest";
 import { z } from "zod";
 import type { ServiceTimings } from "../../../../../service/timings";
+import { apiKey, useLocalService } from "../../../../support/local-service";
 import { at, stringAt } from "../../../../support/raw-http";
-import { apiKey, type RigOptions, useJobRig } from "../../queue/support/job-rig";
 import { shortTimings } from "./programs";
 
 /** A program that serves HTTP on its PORT. */
@@ -42,9 +43,9 @@ const endpointOf = (fields: object): object => ({
 export async function useLoadBalancer(
   fields: object = {},
   timings: Partial<ServiceTimings> = {},
-  options: RigOptions = {},
+  options: ServiceOptions = {},
 ) {
-  const rig = await useJobRig({
+  const rig = await useLocalService({
     images: { "acme/server": serverFile },
     timings: { ...shortTimings, rolloutPause: 300, healthInterval: 20, ...timings },
     ...options,

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
+import type { ServiceOptions } from "serverless-compute-local";
 import { expect, onTestFinished } from "vitest";
 import { at } from "../../../../support/raw-http";
-import type { RigOptions } from "../../queue/support/job-rig";
 import type { Step } from "./http-bytes";
 import { useLoadBalancer } from "./load-balancer";
 import { program } from "./programs";
@@ -20,7 +20,7 @@ export async function runSteps(socket: Socket, steps: Step[]): Promise<void> {
 }
 
 /** A load balancing endpoint whose worker relays its connections to `connected`. */
-export async function useRelayedWorker(connected: (socket: Socket) => void, options: RigOptions = {}) {
+export async function useRelayedWorker(connected: (socket: Socket) => void, options: ServiceOptions = {}) {
   const open = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     open.add(socket);

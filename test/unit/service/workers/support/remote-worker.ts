@@ -1,14 +1,16 @@
+import type { ServiceOptions } from "serverless-compute-local";
 import { readWorkerToken } from "../../../../../service/workers/tokens";
-import { type RigOptions, useJobRig } from "../../queue/support/job-rig";
+import { useLocalService } from "../../../../support/local-service";
 import { shortTimings } from "./programs";
 
 /** Creates an endpoint without local workers, and calls of remote workers by worker id. */
-export async function useRemoteEndpoint({ timings, ...options }: RigOptions = {}) {
+export async function useRemoteEndpoint({ timings, ...options }: ServiceOptions = {}) {
   const short = { ...shortTimings, takeHold: 100, pingSilence: 300, secondLook: 20, ...timings };
-  const rig = await useJobRig({ timings: short, ...options });
-  const jobs = await rig.endpoint("elsewhere", { workersMax: 0 });
+  const rig = await useLocalService({ timings: short, ...options });
+  const jobs = await rig.jobsOn("elsewhere", { workersMax: 0 });
   const headers = { authorization: readWorkerToken(rig.dataFolder, jobs.id) ?? "" };
-  const call = (method: string, path: string, body?: unknown) => jobs.call(method, path, body, headers);
+  const call = (method: string, path: string, body?: unknown) =>
+    jobs.call(method, path, undefined, { headers, ...(typeof body === "string" ? { text: body } : { json: body }) });
   return {
     rig,
     jobs,

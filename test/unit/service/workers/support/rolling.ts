@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import type { Clock } from "serverless-compute-api/clock";
 import { expect, onTestFinished } from "vitest";
 import type { ServiceTimings } from "../../../../../service/timings";
+import { useLocalService } from "../../../../support/local-service";
 import { at, stringAt } from "../../../../support/raw-http";
-import { useJobRig } from "../../queue/support/job-rig";
 import { workerList } from "./load-balancer";
 import { scratchFile, shortTimings } from "./programs";
 
@@ -17,12 +17,12 @@ export async function useRollingEndpoint(
   clock?: Clock,
 ) {
   const file = fileURLToPath(new URL("../../../../support/handlers/versioned.mjs", import.meta.url));
-  const rig = await useJobRig({
+  const rig = await useLocalService({
     images: { versioned: file },
     timings: { ...shortTimings, rolloutPause: 300, ...timings },
     ...(clock ? { clock } : {}),
   });
-  const jobs = await rig.endpoint("versioned", { idleTimeout: 30, ...fields }, { env });
+  const jobs = await rig.jobsOn("versioned", { idleTimeout: 30, ...fields }, { env });
   const templateId = stringAt(await rig.rest("GET", `/endpoints/${jobs.id}`), "templateId");
   const managed = rig.jobs(`serverless/${jobs.id}`);
   const v2 = (path: string) => managed.call("GET", path);
@@ -68,7 +68,7 @@ export async function useRollingEndpoint(
     /** Starts a job that runs until `finish` is called; resolves when a worker has it. */
     async longJob() {
       const endFile = scratchFile();
-      const id = await jobs.run({ until: endFile });
+      const id = await jobs.submit({ until: endFile });
       await jobs.reaches(id, "IN_PROGRESS");
       return { finish: () => writeFileSync(endFile, ""), record: () => jobs.reaches(id) };
     },

@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { createService } from "serverless-compute-local";
 import { afterAll, afterEach, vi } from "vitest";
 import { createEndpoint } from "../../../support/endpoint";
-import { serviceFolder } from "../../../support/folders";
+import { scratchFolder } from "../../../support/folders";
+import { serviceDefaults, useSharedService } from "../../../support/local-service";
 import { listenOnLoopback } from "../../../support/loopback";
 import { registerSecret } from "../../../support/secret-scan";
 import { handlerFile } from "../../../support/target";
@@ -28,17 +28,15 @@ const printingHandler = `export default ({ input: { lines } }) => {
 
 /** A local service, for both command lines; the provider's gets its address and key from the environment. */
 export async function useJobService() {
-  const folder = serviceFolder(afterAll);
-  const data = join(folder, "service");
+  const folder = scratchFolder(afterAll);
   const files = { exact: exactHandler, print: printingHandler };
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, `${name}.mjs`), text);
   const images = Object.fromEntries([
     ...(["echo", "fail", "stream", "slow"] as const).map((name) => [`acme/${name}:1`, handlerFile(name)]),
     ...Object.keys(files).map((name) => [`acme/${name}:1`, join(folder, `${name}.mjs`)]),
   ]);
-  const service = await createService({ port: 0, dataFolder: data, images });
+  const { service, dataFolder: data } = await useSharedService({ ...serviceDefaults, images });
   registerSecret(service.apiKey, "the API key");
-  afterAll(() => service.stop(0));
   const balancer = { type: "LOAD_BALANCER", scaling: { type: "REQUEST_COUNT", requestCount: 1 }, workers: { max: 0 } };
   const ids: Record<string, string> = {
     balancer: await createEndpoint(service, "acme/web:1", { name: "balancer", ...balancer }),
