@@ -81,8 +81,11 @@ function resourceOf(schema, name) {
 function inputTables(schema, name, { inputProperties, requiredInputs }) {
   const groups = Object.entries(resourceTexts[name]?.inputs ?? {});
   const listed = groups.flatMap(([, names]) => names).sort();
-  if (!isSame(listed, Object.keys(inputProperties).sort()))
-    throw new Error(`resource-texts.mjs, inputs of ${name}: lists ${listed.join(", ")}; must list each input once`);
+  const inputs = Object.keys(inputProperties).sort();
+  if (!isSame(listed, inputs)) {
+    const place = `scripts/generate/resource-texts.mjs, inputs of ${name}`;
+    throw new Error(`${place}: lists ${listed.join(", ")}; must list each of ${inputs.join(", ")} once`);
+  }
   return groups.map(([title, names]) => {
     const properties = Object.fromEntries(names.map((key) => [key, inputProperties[key] ?? {}]));
     const text = table(properties, linksOn(schema, name), requiredInputs);

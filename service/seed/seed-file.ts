@@ -21,7 +21,7 @@ const seedShape = z.strictObject({
   simulate: simulationShape.prefault({}),
   runtime: z.enum(runtimeNames).optional(),
   kubernetes: kubernetesShape.partial().optional(),
-  secrets: objects({ valueFromEnv: z.string() }),
+  secrets: objects({ valueFromEnv: z.string().optional() }),
   volumes: objects({}),
   templates: objects({}),
   endpoints: objects({

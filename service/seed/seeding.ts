@@ -110,6 +110,7 @@ export function applySeed(
   ): Fields => {
     if (literalValue !== undefined)
       throw invalid(`${path}.value: unknown property; specify an environment variable in valueFromEnv`);
+    if (valueFromEnv === undefined) throw invalid(`${path}.valueFromEnv: is required; specify an environment variable`);
     const value = environmentValue(valueFromEnv);
     if (value === undefined)
       throw invalid(`${path}.valueFromEnv: the environment variable "${valueFromEnv}" is not set; set it`);

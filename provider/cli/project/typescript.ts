@@ -58,7 +58,8 @@ export function typescriptProject(program: Program, project: Project): Record<st
     main: "index.ts",
     dependencies: {
       "@pulumi/pulumi": "^3.200.0",
-      "pulumi-serverless-compute": project.version,
+      // A parent folder with the package has the plugin.
+      ...(project.plugin.startsWith("node_modules/") && { "pulumi-serverless-compute": project.version }),
       [sdkPackages.nodejs]: "file:sdks/nodejs",
     },
     devDependencies: { "@types/node": "^20", typescript: "^5.0.0" },

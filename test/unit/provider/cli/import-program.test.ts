@@ -146,6 +146,18 @@ test.each([typescriptProject, pythonProject, goProject])(
   },
 );
 
+test.each([
+  ["node_modules/pulumi-serverless-compute/bin", { "pulumi-serverless-compute": "1.2.3" }],
+  ["../node_modules/pulumi-serverless-compute/bin", {}],
+])("a project in TypeScript with the plugin %s requires the package only for its own plugin", (plugin, expected) => {
+  const { dependencies } = JSON.parse(typescriptProject(program, { ...project, plugin })["package.json"] ?? "");
+  expect(dependencies).toEqual({
+    "@pulumi/pulumi": "^3.200.0",
+    "pulumi-serverless-compute-sdk": "file:sdks/nodejs",
+    ...expected,
+  });
+});
+
 test("a program in Python has the same resources", () => {
   expect(pythonProject(program, project)["__main__.py"]).toBe(`import pulumi
 import pulumi_serverless_compute as serverless

@@ -171,6 +171,12 @@ describe("a seed file", () => {
       "secrets.token.value: unknown property; specify an environment variable in",
     ],
     [
+      "valueFromEnv: SEED_TEST_TOKEN",
+      "value: abc",
+      "secrets.token.value: unknown property; specify an environment variable in valueFromEnv",
+    ],
+    ["valueFromEnv: SEED_TEST_TOKEN, ", "", "secrets.token.valueFromEnv: is required; specify an environment variable"],
+    [
       "SEED_TEST_TOKEN",
       "SEED_TEST_ABSENT",
       'secrets.token.valueFromEnv: the environment variable "SEED_TEST_ABSENT" is not set; set it',
