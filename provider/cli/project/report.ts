@@ -27,9 +27,9 @@ export interface Report {
 /** Installation of a program's packages and of the plugin's SDK, by language. */
 const installations: Record<Report["language"], string[]> = {
   yaml: [],
-  typescript: ["npm install   # the plugin's SDK must be in sdks/nodejs"],
-  python: ["pip install -r requirements.txt   # the plugin's SDK must be in sdks/python"],
-  go: ["go mod tidy   # the plugin's SDK must be in sdks/go"],
+  typescript: ["npm install   # requires the SDK: run npm run sdks -- <this folder>/sdks in a clone"],
+  python: ["pip install -r requirements.txt   # requires the SDK: run npm run sdks -- <this folder>/sdks in a clone"],
+  go: ["go mod tidy   # requires the SDK: run npm run sdks -- <this folder>/sdks in a clone"],
 };
 
 /** The report as text. */
