@@ -1,4 +1,3 @@
-import { expect } from "vitest";
 import { z } from "zod";
 import type { Access, Sending } from "./raw-api";
 import { at, expectResponse, pollUntil, type RawResponse, send, stringAt } from "./raw-http";
@@ -96,6 +95,13 @@ export function createJobApi(access: () => Pick<Access, "apiKey" | "serverlessUr
         throw new Error(`${response.request} returned ${response.text}, expected ${expected.join(" or ")}`);
       return recordShape.parse(response.json);
     },
-    healthBecomes: (matches) => expect.poll(health).toSatisfy(matches),
+    async healthBecomes(matches) {
+      // Tests that run concurrently have no expect.poll.
+      await pollUntil(
+        () => call("GET", "/health"),
+        ({ json }) => matches(healthShape.parse(json)),
+        30_000,
+      );
+    },
   };
 }
