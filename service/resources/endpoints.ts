@@ -24,7 +24,6 @@ const versionFields = ["templateId", "env"] as const satisfies (keyof EndpointCo
 /** Fields whose change makes running workers outdated (interface: Endpoint, rule 3). */
 const workerFields = [
   ...versionFields,
-  "computeType",
   "gpuTypeIds",
   "gpuCount",
   "instanceIds",

@@ -28,67 +28,20 @@ describe("REST management API: POST /endpoints", () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  test("POST /endpoints keeps the priority order of gpuTypeIds", async () => {
-    const gpuTypeIds = ["NVIDIA H200", "NVIDIA L4", "NVIDIA A40"];
-    const id = await account.endpoint({ gpuTypeIds });
-    expectResponse(await account.rest("GET", `/endpoints/${id}`), 200, { gpuTypeIds });
-  });
-
-  test("POST and PATCH /endpoints reject ids outside the catalog with 400 and name them", async () => {
-    const [name, templateId] = [uniqueName("endpoint"), await account.template()];
-    const id = await account.endpoint();
-    for (const [property, value] of [
-      ["gpuTypeIds", "NVIDIA L44"],
-      ["dataCenterIds", "EU-RO1"],
-    ] as const) {
-      const settings = { [property]: [value] };
-      const responses = [
-        await account.rest("POST", "/endpoints", { name, templateId, ...settings }),
-        await account.rest("PATCH", `/endpoints/${id}`, settings),
-      ];
-      for (const response of responses) {
-        expectResponse(response, 400);
-        expect(stringAt(response, "message")).toContain(property);
-      }
-    }
-    for (const flavor of ["cpu9c", "cpu3c-8"]) {
-      const cpu = { name, templateId, computeType: "CPU", cpuFlavorIds: [flavor] };
-      const response = await account.rest("POST", "/endpoints", cpu);
-      expectResponse(response, 400);
-      expect(stringAt(response, "message")).toContain(`cpuFlavorIds: "${flavor}" is not allowed`);
-    }
+  test.each([
+    ["cpuFlavorIds", ["cpu3c-8"]],
+    ["computeType", "TPU"],
+  ])("POST /endpoints with %s = %j returns 400 and names the field", async (field, value) => {
+    const body = { templateId: await account.template(), computeType: "CPU", [field]: value };
+    const response = await account.rest("POST", "/endpoints", body);
+    expectResponse(response, 400);
+    expect(stringAt(response, "message")).toContain(field);
   });
 
   test("POST /endpoints accepts a template with isServerless false", { tags: ["reading:pod-template"] }, async () => {
     const templateId = await account.template({ isServerless: false, volumeInGb: 20 });
     const id = await account.endpoint({ templateId });
     expectResponse(await account.rest("GET", `/endpoints/${id}`), 200, { templateId });
-  });
-
-  test.each([
-    ["name", "x".repeat(192)],
-    ["templateId", 7],
-    ["templateId", "nosuchtemplate"],
-    ["networkVolumeId", "nosuchvolume"],
-    ["computeType", "TPU"],
-    ["gpuTypeIds", "NVIDIA L4"],
-    ["gpuCount", 0],
-    ["workersMin", -1],
-    ["workersMin", "1"],
-    ["workersMax", -1],
-    ["workersMax", 1.5],
-    ["idleTimeout", 0],
-    ["idleTimeout", 3601],
-    ["scalerType", "GUESSING"],
-    ["scalerValue", 0],
-    ["executionTimeoutMs", "long"],
-    ["flashboot", "yes"],
-  ])("POST /endpoints with %s = %j returns 400 and names the field", async (field, value) => {
-    const templateId = await account.template();
-    const body = { name: uniqueName("endpoint"), templateId, [field]: value };
-    const response = await account.rest("POST", "/endpoints", body);
-    expectResponse(response, 400);
-    expect(stringAt(response, "message")).toContain(field);
   });
 });
 
@@ -121,16 +74,6 @@ describe("REST management API: other endpoint operations", () => {
     const whole = expect.objectContaining({ id, template: expect.objectContaining({ id: templateId }), workers: [] });
     expect(response.json).toEqual(expect.arrayContaining([whole]));
   });
-
-  test.each(["networkVolumeId", "executionTimeoutMs", "minCudaVersion", "cpuFlavorIds", "vcpuCount", "name"])(
-    "PATCH /endpoints/{id} with %s = null returns 400 and names it",
-    async (field) => {
-      const id = await account.endpoint();
-      const response = await account.rest("PATCH", `/endpoints/${id}`, { [field]: null });
-      expectResponse(response, 400);
-      expect(stringAt(response, "message")).toContain(field);
-    },
-  );
 
   test("PATCH /endpoints/{id} with an out-of-range value returns 400 and changes nothing", async () => {
     const id = await account.endpoint({ idleTimeout: 9 });

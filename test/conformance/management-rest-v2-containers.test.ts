@@ -39,19 +39,6 @@ describe("REST v2: the start command", () => {
       expectResponse(await call("PATCH", own, { args: "" }), 200, { args: "", entrypoint: [], cmd: [] });
     }
   });
-
-  test("the entrypoint of a REST v1 template is returned", async () => {
-    const body = { name: uniqueName("template"), imageName: "conformance/none:1", isServerless: true };
-    const created = await account.rest("POST", "/templates", {
-      ...body,
-      dockerEntrypoint: ["/s"],
-      dockerStartCmd: ["a b"],
-    });
-    expectResponse(await call("GET", `/templates/${stringAt(created, "id")}`), 200, {
-      entrypoint: ["/s"],
-      cmd: ["a b"],
-    });
-  });
 });
 
 describe("REST v2: an endpoint and its template", () => {
@@ -74,13 +61,6 @@ describe("REST v2: an endpoint and its template", () => {
     expect(await shown({})).toMatchObject({ allowedCudaVersions: ["12.6"], minCudaVersion: null });
     expect(await shown({ allowedCudaVersions: [] })).toMatchObject({ allowedCudaVersions: [] });
     expect(await shown({ minCudaVersion: "12.4" })).toMatchObject({ allowedCudaVersions: [], minCudaVersion: "12.4" });
-  });
-
-  test("PATCH changes the name and the category of a template", async () => {
-    const id = await make("/templates", { name: uniqueName("template"), image: "conformance/none:1" });
-    const change = { name: uniqueName("renamed"), category: "AMD" };
-    expectResponse(await call("PATCH", `/templates/${id}`, change), 200, change);
-    expectResponse(await call("GET", `/templates/${id}`), 200, change);
   });
 
   test("the mount of a template cannot be cleared", async () => {

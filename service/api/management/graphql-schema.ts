@@ -37,6 +37,8 @@ const convertedEndpointFields = [
   "name",
   "computeType",
   "gpuTypeIds",
+  "gpuPools",
+  "excludedGpuTypeIds",
   "cpuFlavorIds",
   "vcpuCount",
   "dataCenterIds",

@@ -3,15 +3,18 @@ import { onTestFinished } from "vitest";
 import { createResources } from "../../../../service/resources";
 import type { TemplateChanges } from "../../../../service/resources/template-table";
 import { openDatabase } from "../../../../service/store/database";
-import { scratchFolder } from "../../../support/folders";
+import { type AtEnd, scratchFolder } from "../../../support/folders";
 import { freshName } from "../../../support/local-service";
 import { ManualClock } from "../../../support/manual-clock";
 import { type RawResponse, stringAt } from "../../../support/raw-http";
 
-/** Creates the resources of an empty store without a service, for one test. */
-export function useResources({ stock = {}, templateRelease = 0, workerQuota }: ServiceOptions = {}) {
-  const database = openDatabase(scratchFolder());
-  onTestFinished(database.close);
+/** Creates the resources of an empty store without a service, for one test or, with `afterAll`, for a file. */
+export function useResources(
+  { stock = {}, templateRelease = 0, workerQuota }: ServiceOptions = {},
+  atEnd: AtEnd = onTestFinished,
+) {
+  const database = openDatabase(scratchFolder(atEnd));
+  atEnd(database.close);
   const clock = new ManualClock();
   const open = () => createResources({ database, clock, templateRelease, stock, workerQuota: () => workerQuota });
   const resources = open();
