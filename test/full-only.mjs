@@ -58,6 +58,7 @@ export const fullOnly = [
   "kubernetes/faults",
   "kubernetes/in-cluster",
   "kubernetes/manifest",
+  "kubernetes/memory",
   "kubernetes/scale",
   "kubernetes/workers",
 ].map((name) => `test/${name}.test.ts`);

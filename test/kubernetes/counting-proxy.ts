@@ -39,6 +39,8 @@ export async function useCountingProxy(admin: Cluster) {
       else response.writeHead(error.status).end(JSON.stringify({ message: error.message }));
     }
   });
+  let connections = 0;
+  server.on("connection", () => connections++);
   const origin = await listenOnLoopback(server);
   onTestFinished(() => closeServer(server));
   const kubeconfig = join(scratchFolder(), "kubeconfig");
@@ -54,6 +56,8 @@ current-context: proxy
   );
   return {
     kubeconfig,
+    /** Number of connections so far. */
+    connections: () => connections,
     /** Returns the counts since the previous call. */
     take(): RequestCounts {
       const taken = counts;

@@ -54,8 +54,11 @@ test(`${workers} workers start from 0, take few requests to the API server, and 
   await pause(2000);
   const starts = proxy.take();
   figures["requestsOfStarts"] = starts;
+  figures["connections"] = proxy.connections();
   for (const kind of ["POST pods", "POST secrets", "GET pods/NAME", "PATCH pods/NAME", "GET pods/NAME/log"])
     expect(starts[kind], kind).toBe(workers);
+  // Each log has a connection, and the other calls share some.
+  expect(proxy.connections()).toBeLessThan(3 * workers);
 
   await pause(idleTime * 1000);
   const idle = proxy.take();

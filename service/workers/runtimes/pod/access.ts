@@ -17,7 +17,8 @@ const reviewResponse = z.looseObject({ status: z.looseObject({ allowed: z.boolea
 export async function checkAccess(cluster: Cluster, storageClass: string | undefined): Promise<void> {
   const { namespace } = cluster;
   try {
-    await Promise.all(roleRules.map((rule) => checkRule(cluster, rule)));
+    // One after another, so that the first missing rule is reported.
+    for (const rule of roleRules) await checkRule(cluster, rule);
     const metadata = { name: "serverless-compute-check" };
     // Creates nothing; a list of a namespace that does not exist would be empty.
     await cluster.call("POST", cluster.path("secrets"), { query: { dryRun: "All" }, body: { metadata } });

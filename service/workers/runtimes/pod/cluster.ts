@@ -1,5 +1,5 @@
-import { type IncomingMessage, type RequestOptions, request as requestPlainly } from "node:http";
-import { request as requestByTls } from "node:https";
+import { type IncomingMessage, request as requestPlainly } from "node:http";
+import { type RequestOptions, request as requestByTls } from "node:https";
 import { json, text } from "node:stream/consumers";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { messageOf, StartError } from "../../../errors";
@@ -75,6 +75,9 @@ function createCluster(config: KubeConfig, namespace: string) {
   const server = new URL(config.getCurrentCluster()?.server ?? "");
   const inCluster = config.getCurrentContext() === "inClusterContext";
   const displayUrl = server.origin;
+  /** The agent of all calls, and the certificates that it uses. */
+  let agent: RequestOptions["agent"];
+  let certificates: string | undefined;
 
   async function send(method: string, path: string, call: ClusterCall): Promise<IncomingMessage> {
     const { query, body: content, signal, contentType = "application/json" } = call;
@@ -83,10 +86,20 @@ function createCluster(config: KubeConfig, namespace: string) {
     const search = query ? `?${new URLSearchParams(query)}` : "";
     const { hostname, port } = server;
     const prefix = server.pathname.replace(/\/$/, "");
-    const options: RequestOptions = { method, hostname, port, path: `${prefix}${path}${search}`, headers, signal };
+    // An agent closes connections that are unused for this timeout, before the API server does.
+    const timeout = callTimeout;
+    const target = { hostname, port, path: `${prefix}${path}${search}`, timeout };
+    const options: RequestOptions = { method, headers, signal, ...target };
     try {
       // Reads tokens again and runs credential plugins of clouds, which keep their result until it expires.
       await config.applyToHTTPSOptions(options);
+      // The client creates an agent for each call, and a TLS context of 35 KB for each of its connections.
+      const current = String([options.ca, options.cert, options.key]);
+      if (current !== certificates && typeof options.agent === "object") {
+        agent = Object.assign(options.agent, { keepAlive: true });
+        certificates = current;
+      }
+      options.agent = agent;
     } catch (error) {
       throw new ClusterError(401, `the credentials cannot be obtained: ${messageOf(error)}`, { cause: error });
     }
@@ -96,6 +109,8 @@ function createCluster(config: KubeConfig, namespace: string) {
       // Finds the end of a connection whose other side is gone.
       outgoing.on("socket", (socket) => socket.setKeepAlive(true, callTimeout));
       outgoing.once("error", (error) => {
+        // The API server had closed the kept connection.
+        if (outgoing.reusedSocket && !signal?.aborted) return resolve(send(method, path, call));
         const reason = signal?.aborted ? "no response in time" : error.message || messageOf(error);
         reject(
           new ClusterError(0, `the Kubernetes API at ${displayUrl} does not respond: ${reason}`, { cause: error }),

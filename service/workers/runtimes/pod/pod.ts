@@ -22,7 +22,7 @@ interface PodStart {
   cluster: Cluster;
   worker: WorkerStart;
   /** Creates the pod and all that it needs; rejects with a ClusterError. Undefined for a pod that exists. */
-  create: ((attempt: number) => Promise<void>) | undefined;
+  create: (() => Promise<void>) | undefined;
   serverPorts: ServerPorts | undefined;
   /** Address at which the pod reaches the service. */
   workerUrl: string;
@@ -54,7 +54,8 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
   let obstacle: string | undefined;
   /** The end that the pod reported itself. */
   let reportedEnd: Omit<ProcessEnd, "lastErrors"> | undefined;
-  let deletion: { grace: number; at: number } | undefined;
+  /** Grace period of the deletion, s; undefined before one. */
+  let deletion: number | undefined;
   let startedAt: number | undefined;
   let outputRead: Promise<void> | undefined;
   let resolveEnd: (end: ProcessEnd) => void = () => undefined;
@@ -80,10 +81,10 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
   }
 
   /** Sends a call until the API server responds. */
-  async function persist(call: (attempt: number) => Promise<unknown>, until: () => boolean): Promise<void> {
-    for (let attempt = 1; !until(); attempt++) {
+  async function persist(call: () => Promise<unknown>, until: () => boolean): Promise<void> {
+    while (!until()) {
       try {
-        await call(attempt);
+        await call();
         obstacle = undefined;
         return;
       } catch (error) {
@@ -96,9 +97,9 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
 
   /** Deletes the pod: its program gets SIGTERM, and SIGKILL after `grace` seconds. */
   async function remove(grace: number): Promise<void> {
+    if (deletion !== undefined && deletion <= grace) return;
+    deletion = grace;
     const at = clock.now();
-    if (deletion && deletion.grace <= grace) return;
-    deletion = { grace, at };
     const isOver = (): boolean => ended.signal.aborted || clock.now() - at > giveUpAfter;
     const send = (seconds: number): Promise<void> =>
       persist(() => cluster.call("DELETE", path, { body: { gracePeriodSeconds: seconds } }), isOver);
@@ -115,7 +116,8 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
   }
 
   const endOfDeleted = (): Omit<ProcessEnd, "lastErrors"> =>
-    reportedEnd ?? (deletion ? { description: "was stopped by the service", clean: false } : deletionOf(pod));
+    reportedEnd ??
+    (deletion === undefined ? deletionOf(pod) : { description: "was stopped by the service", clean: false });
 
   /** Reads the pod's output, once its program has run. */
   function readOutput(): void {
@@ -155,18 +157,13 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
     if (serverPorts && podIP !== undefined && isRunning(state)) resolveServer({ ...serverPorts, host: podIP });
     const podEnd = endOf(state, cpu);
     // A deleted pod ends when it is gone, so that its node's resources are free.
-    if (!podEnd || deletion || reportedEnd) return;
+    if (!podEnd || deletion !== undefined || reportedEnd) return;
     reportedEnd = podEnd;
     void Promise.race([outputRead, clock.sleep(outputTimeout)]).then(async () => {
       // A program that ends itself on SIGTERM hides the reason of its eviction, of which Kubernetes reports an event first.
       const eviction = hasRun(state) ? await warningOf(name, "Evicted") : undefined;
       if (eviction) reportedEnd = endedByKubernetes(eviction);
-      if (deletion || ended.signal.aborted) return;
-      deletion = { grace: 0, at: clock.now() };
-      const until = (): boolean => clock.now() - (deletion?.at ?? 0) > giveUpAfter;
-      const call = (): Promise<unknown> => cluster.call("DELETE", path, { body: { gracePeriodSeconds: 0 } });
-      await persist(call, until).catch(() => undefined);
-      await finish(endOfDeleted());
+      await remove(0);
     });
   }
 
@@ -187,10 +184,9 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
 
   void explainWait();
   if (create)
-    void persist(create, () => deletion !== undefined).catch(async (error: unknown) => {
-      deletion = { grace: 0, at: clock.now() };
-      await cluster.call("DELETE", path, { body: { gracePeriodSeconds: 0 } }).catch(() => undefined);
-      await finish({ description: `could not be started: ${messageOf(error)}`, clean: false });
+    void persist(create, () => deletion !== undefined).catch((error: unknown) => {
+      reportedEnd = { description: `could not be started: ${messageOf(error)}`, clean: false };
+      return remove(0);
     });
   else startedAt = clock.now();
 
