@@ -101,6 +101,20 @@ test("a service that is stopped while the API server restarts leaves no pod", as
   expect(await namesIn(cluster.admin, namespace, "pods")).toEqual([]);
 });
 
+test("in a new namespace, workers wait until Kubernetes has created its service account", async (context) => {
+  const { send } = await useCluster(context);
+  await send("controllers", "STOP");
+  onTestFinished(() => send("controllers", "CONT").then(() => undefined));
+  const rig = await startRig(context);
+  const id = await rig.endpoint();
+  const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "echo", text: "late" } });
+  await expect
+    .poll(() => rig.clients.jobs.health(id))
+    .toMatchObject({ jobs: { inQueue: 1 }, message: expect.stringMatching(/^pods .* error looking up service account/) });
+  await send("controllers", "CONT");
+  await expect.poll(() => rig.clients.jobs.status(id, jobId)).toMatchObject({ status: "COMPLETED" });
+});
+
 test("jobs of a lost node run again once its workers are silent, and end once", async (context) => {
   const rig = await startRig(context, { timings: { pingSilence: 8000, secondLook: 500 } });
   const id = await rig.endpoint({ env: { PINGS: "1" } });

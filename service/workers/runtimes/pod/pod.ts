@@ -88,7 +88,7 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
         obstacle = undefined;
         return;
       } catch (error) {
-        if (!isTemporary(error) && !isQuota(error)) throw error;
+        if (!isTemporary(error) && !isEarly(error)) throw error;
         obstacle = messageOf(error);
       }
       await clock.sleep(retryPause);
@@ -204,6 +204,8 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
   return { process, update, removed: () => void finish(endOfDeleted()) };
 }
 
-/** A namespace without room for a further pod may get some. */
-const isQuota = (error: unknown): boolean =>
-  error instanceof ClusterError && error.status === 403 && /exceeded quota/.test(error.message);
+/** A namespace without room for a further pod may get some, and a new one gets its service account. */
+const isEarly = (error: unknown): boolean =>
+  error instanceof ClusterError &&
+  error.status === 403 &&
+  /exceeded quota|error looking up service account/.test(error.message);
