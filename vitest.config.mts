@@ -172,6 +172,8 @@ export default defineConfig({
       suites("kubernetes", "kubernetes", ["**/*"], {
         env: v2,
         globalSetup: [...(isFull ? [installation] : []), "test/kubernetes/setup.ts"],
+        // One file after another, because some kill the API server of the cluster that all share.
+        maxWorkers: 1,
         testTimeout: 180_000,
         hookTimeout: 180_000,
       }),
