@@ -59,6 +59,8 @@ export const fullOnly = [
   "kubernetes/in-cluster",
   "kubernetes/manifest",
   "kubernetes/memory",
+  "kubernetes/registry",
   "kubernetes/scale",
   "kubernetes/workers",
+  "kubernetes/zones",
 ].map((name) => `test/${name}.test.ts`);

@@ -35,7 +35,7 @@ export interface ContainerNeeds {
   gpus: number;
   /** Allowed GPU types; empty for any. */
   gpuTypeIds: string[];
-  /** Allowed data centres; empty for any. */
+  /** Data centre of the volume, otherwise the allowed data centres; empty for any. */
   dataCenterIds: string[];
   /** CPU and memory limits of a CPU endpoint; undefined for a GPU endpoint, which has no limits. */
   cpu: { vcpus: number; memoryInGb: number } | undefined;
@@ -130,6 +130,7 @@ export function createEndpointLookup(deps: {
       const cpu = cpuOf(endpoint);
       const auth = template.containerRegistryAuthId;
       const volumeId = endpoint.networkVolumeId ?? endpoint.networkVolumeIds[0];
+      const volume = volumes.list().find(({ id: candidate }) => candidate === volumeId);
       return {
         image: template.imageName,
         dockerArgs,
@@ -140,13 +141,13 @@ export function createEndpointLookup(deps: {
           registryAuth: auth === undefined ? undefined : registryAuths.credentialsOf(auth),
           diskInGb: template.containerDiskInGb,
           volumeId,
-          volumeSizeInGb: volumes.list().find(({ id }) => id === volumeId)?.size ?? 0,
+          volumeSizeInGb: volume?.size ?? 0,
           mountPaths: [
             ...new Set([serverlessMountPath, ...(template.volumeMountPath ? [template.volumeMountPath] : [])]),
           ],
           gpus: cpu ? 0 : endpoint.gpuCount,
           gpuTypeIds: cpu ? [] : endpoint.gpuTypeIds,
-          dataCenterIds: endpoint.dataCenterIds,
+          dataCenterIds: volume ? [volume.dataCenterId] : endpoint.dataCenterIds,
           cpu,
         },
       };

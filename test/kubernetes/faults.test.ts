@@ -110,7 +110,10 @@ test("in a new namespace, workers wait until Kubernetes has created its service 
   const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "echo", text: "late" } });
   await expect
     .poll(() => rig.clients.jobs.health(id))
-    .toMatchObject({ jobs: { inQueue: 1 }, message: expect.stringMatching(/^pods .* error looking up service account/) });
+    .toMatchObject({
+      jobs: { inQueue: 1 },
+      message: expect.stringMatching(/^pods .* error looking up service account/),
+    });
   await send("controllers", "CONT");
   await expect.poll(() => rig.clients.jobs.status(id, jobId)).toMatchObject({ status: "COMPLETED" });
 });

@@ -19,6 +19,8 @@ export type TestCluster =
       /** Images of this Node and the programs of test/docker: for user 1000, and for root. */
       image: string;
       rootImage: string;
+      /** Archive of `image`. */
+      archive: string;
       /** Address of this machine that pods reach. */
       address: string;
     }
@@ -72,20 +74,20 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   const folder = join(parent, "cluster");
   const port = 26_000 + (process.pid % 200) * 4;
   const [image, rootImage] = ["localhost/worker:1", "localhost/root-worker:1"];
-  const archives = [join(parent, "worker.tar"), join(parent, "root-worker.tar")];
+  const [archive, rootArchive] = [join(parent, "worker.tar"), join(parent, "root-worker.tar")];
   await withNodeFolder(async (root) => {
-    const make = (user: string, name: string, archive = "") =>
-      makeImage(root, name, archive, { IMAGE_USER: user }, ["node", "/programs/worker.mjs"]);
-    await make("1000", image, archives[0]);
-    await make("", rootImage, archives[1]);
+    const make = (user: string, name: string, file: string) =>
+      makeImage(root, name, file, { IMAGE_USER: user }, ["node", "/programs/worker.mjs"]);
+    await make("1000", image, archive);
+    await make("", rootImage, rootArchive);
   });
-  const kubeconfig = (await runCluster(port, ["start", folder, ...archives])).trim();
+  const kubeconfig = (await runCluster(port, ["start", folder, archive, rootArchive])).trim();
   const address = `10.89.${port % 256}.1`;
   process.env["KUBECONFIG"] = kubeconfig;
   const admin = await loadCluster(kubernetesShape.parse({}));
   await setGpus(admin, 30);
   await labelGpus(admin, "NVIDIA-L4");
-  project.provide("cluster", { kubeconfig, folder, port, image, rootImage, address });
+  project.provide("cluster", { kubeconfig, folder, port, image, rootImage, archive, address });
   return async () => {
     await runCluster(port, ["stop", folder]);
     await rm(parent, { recursive: true, force: true });

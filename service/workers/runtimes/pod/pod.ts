@@ -45,7 +45,8 @@ const silenceLimit = 20_000;
 /** Runs a worker as a pod, which is deleted when it ends. */
 export function startPod({ cluster, worker, create, serverPorts, workerUrl, clock }: PodStart): PodWorker {
   const { workerId, environment, onLine } = worker;
-  const { cpu, volumeId } = environment.container;
+  const { container: needs } = environment;
+  const { volumeId } = needs;
   const name = podName(workerId);
   const path = cluster.path(`pods/${name}`);
   const lastLines = createLastLines();
@@ -135,7 +136,7 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
     for (;;) {
       await pause(eventInterval);
       if (ended.signal.aborted || startedAt !== undefined) return;
-      const waiting = pod && waitingOf(pod);
+      const waiting = pod && waitingOf(pod, needs);
       if (!pod || (waiting && !/PersistentVolumeClaim/.test(waiting.reason))) continue;
       const warning =
         (volumeId === undefined ? undefined : await warningOf(claimName(volumeId))) ?? (await warningOf(name));
@@ -155,7 +156,7 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
     }
     const { podIP } = state.status;
     if (serverPorts && podIP !== undefined && isRunning(state)) resolveServer({ ...serverPorts, host: podIP });
-    const podEnd = endOf(state, cpu);
+    const podEnd = endOf(state, needs);
     // A deleted pod ends when it is gone, so that its node's resources are free.
     if (!podEnd || deletion !== undefined || reportedEnd) return;
     reportedEnd = podEnd;
@@ -168,8 +169,8 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
   }
 
   function waiting(): Waiting | undefined {
-    if (obstacle !== undefined) return { reason: obstacle, lacksStock: (pod && waitingOf(pod)?.lacksStock) ?? false };
-    const known = pod && waitingOf(pod);
+    const known = pod && waitingOf(pod, needs);
+    if (obstacle !== undefined) return { reason: obstacle, lacksStock: known?.lacksStock ?? false };
     if (known || startedAt === undefined || clock.now() - startedAt < silenceLimit) return known;
     const seconds = Math.round((clock.now() - startedAt) / 1000);
     return { lacksStock: false, reason: `${workerId} has run for ${seconds} s; ${silence()}` };

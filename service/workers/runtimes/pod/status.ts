@@ -95,7 +95,7 @@ const hintFor = (message: string): string =>
     : "";
 
 /** The end of a pod's worker; undefined while it waits or runs. */
-export function endOf(pod: Pod, cpu: ContainerNeeds["cpu"]): PodEnd | undefined {
+export function endOf(pod: Pod, { cpu }: ContainerNeeds): PodEnd | undefined {
   const { phase, reason, message } = pod.status;
   const { waiting, terminated } = stateOf(pod);
   if (waiting && failures.includes(waiting.reason)) {
@@ -124,14 +124,17 @@ export function deletionOf(pod: Pod | undefined): PodEnd {
   return failed(`was evicted from its node (${disruption.reason}): ${disruption.message}`);
 }
 
-/** The reason why a pod's program does not run yet; undefined if nothing prevents it. */
-export function waitingOf(pod: Pod): Waiting | undefined {
+/** The reason why the program of a pod with these needs does not run yet; undefined if nothing prevents it. */
+export function waitingOf(pod: Pod, { gpuTypeIds, dataCenterIds }: ContainerNeeds): Waiting | undefined {
   const scheduled = pod.status.conditions.find(({ type }) => type === "PodScheduled");
   if (scheduled?.status === "False" && scheduled.reason === "Unschedulable") {
     const text = scheduled.message
       .replace(/[.,]? *(no new claims to deallocate|preemption: ).*$/s, "")
       .replace(/\.$/, "");
-    return { lacksStock: true, reason: `no node of the cluster has room for ${pod.metadata.name}: ${text}` };
+    const lists = [gpuTypeIds, dataCenterIds].filter(({ length }) => length > 0);
+    const needs = lists.map((ids) => ids.join(" or ")).join(" in ");
+    const hint = needs !== "" && text.includes("affinity/selector") ? `; the endpoint requires ${needs}` : "";
+    return { lacksStock: true, reason: `no node of the cluster has room for ${pod.metadata.name}: ${text}${hint}` };
   }
   const ready = pod.status.conditions.find(({ type }) => type === "Ready");
   if (isRunning(pod) && ready?.status === "False" && pod.spec.nodeName !== undefined)

@@ -139,7 +139,7 @@ describe("the environment of a worker", () => {
       mountPaths: ["/runpod-volume", "/models"],
       gpus: 2,
       gpuTypeIds: [],
-      dataCenterIds: [],
+      dataCenterIds: ["EU-RO-1"],
       cpu: undefined,
     });
     const cpu = (vcpus: number, memoryInGb: number) => ({ volumeId: undefined, gpus: 0, cpu: { vcpus, memoryInGb } });
