@@ -20,6 +20,7 @@ import { readFileSync } from "node:fs";
  * @property {boolean} [show] Inherits this process's output (and terminal) instead of capturing it.
  * @property {AbortSignal} [interrupt] Aborting sends SIGINT, so that the child can end in order. If already aborted,
  * nothing is started.
+ * @property {number} [grace] Milliseconds after an interrupt after which the process is ended. Default: unlimited.
  */
 
 /**
@@ -44,7 +45,7 @@ process.on("exit", () => {
  * @returns {Promise<Finished>}
  */
 export function run(command, args, options = {}) {
-  const { cwd, env = process.env, input, timeout, show = false, interrupt } = options;
+  const { cwd, env = process.env, input, timeout, show = false, interrupt, grace } = options;
   return new Promise((resolve, reject) => {
     interrupt?.throwIfAborted();
     const output = show ? "inherit" : "pipe";
@@ -73,10 +74,16 @@ export function run(command, args, options = {}) {
             timedOut = true;
             endGroup(child, "SIGKILL");
           }, timeout);
-    const onInterrupt = () => endGroup(child, "SIGINT");
+    /** @type {NodeJS.Timeout | undefined} */
+    let graceTimer;
+    const onInterrupt = () => {
+      endGroup(child, "SIGINT");
+      if (grace !== undefined) graceTimer = setTimeout(() => endGroup(child, "SIGKILL"), grace);
+    };
     interrupt?.addEventListener("abort", onInterrupt, { once: true });
     const settle = () => {
       clearTimeout(timer);
+      clearTimeout(graceTimer);
       interrupt?.removeEventListener("abort", onInterrupt);
       running.delete(child);
     };

@@ -38,7 +38,7 @@ export async function checkTools({ language }) {
 }
 
 /**
- * Installs packages into a project. If a step fails, the project has its previous files.
+ * Installs packages into a project. If a step fails or a signal interrupts it, the project has its previous files.
  * @param {Project} project
  * @param {Packages} packages
  * @returns {Promise<string[]>} Steps that the user must take.
@@ -48,33 +48,48 @@ export function installPackages(project, packages) {
   const files = packages.files.map((file) => join(packageFolder, file));
   const copied = [...texts, ...files, join("sdks", project.language)];
   const created = ["node_modules", packageFolder, "sdks", venvOf(project)];
-  return restoringOnFailure(project.folder, { copied, created }, async () => {
-    await installNpmPackages(project, packages);
-    const steps = await installSdk(project, packages);
+  return restoringOnFailure(project.folder, { copied, created }, async (interrupt) => {
+    await installNpmPackages(project, packages, interrupt);
+    const steps = await installSdk(project, packages, interrupt);
     return [...steps, ...(await configurePlugin(project, packages.version))];
   });
 }
 
+/** Signals that end an installation. */
+const interrupts = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
+
+/** Time for an interrupted step, ms. npm restores `node_modules`, but first waits for its downloads. */
+const interruptGrace = 5_000;
+
 /**
- * Runs `work`. If it fails, restores the copied files and folders, and deletes whatever did not exist.
+ * Runs `work`. If it fails, restores the copied files and folders, and deletes whatever did not exist. A signal to this
+ * process aborts the signal of `work`.
  * @template T
  * @param {string} folder
  * @param {{ copied: string[], created: string[] }} paths Relative to the folder. Existing folders in `created` may be large and are not copied.
- * @param {() => Promise<T>} work
+ * @param {(interrupt: AbortSignal) => Promise<T>} work
  */
 async function restoringOnFailure(folder, { copied, created }, work) {
   const backup = await mkdtemp(join(tmpdir(), "add-backup-"));
   const exists = (/** @type {string} */ path) => existsSync(join(folder, path));
   const saved = copied.filter(exists);
   const missing = [...copied, ...created].filter((path) => !exists(path));
+  const stop = new AbortController();
+  const repair = exists("node_modules") ? '; run "npm install" in that folder to repair node_modules' : "";
+  const reason = `${folder}: the installation was interrupted; the project has its previous files${repair}`;
+  const interrupt = () => stop.abort(new Error(reason));
+  for (const signal of interrupts) process.on(signal, interrupt);
   try {
     for (const path of saved) await cp(join(folder, path), join(backup, path), { recursive: true });
-    return await work();
+    const result = await work(stop.signal);
+    stop.signal.throwIfAborted();
+    return result;
   } catch (error) {
     for (const path of [...missing, ...saved]) await rm(join(folder, path), { recursive: true, force: true });
     for (const path of saved) await cp(join(backup, path), join(folder, path), { recursive: true });
-    throw error;
+    throw stop.signal.aborted ? stop.signal.reason : error;
   } finally {
+    for (const signal of interrupts) process.off(signal, interrupt);
     await rm(backup, { recursive: true, force: true });
   }
 }
@@ -82,18 +97,19 @@ async function restoringOnFailure(folder, { copied, created }, work) {
 /**
  * @param {string} command
  * @param {string[]} args
- * @param {string} cwd
+ * @param {{ cwd: string, interrupt: AbortSignal }} options
  */
-async function runIn(command, args, cwd) {
-  const finished = await run(command, args, { cwd });
+async function runIn(command, args, { cwd, interrupt }) {
+  const finished = await run(command, args, { cwd, interrupt, grace: interruptGrace });
   if (finished.code !== 0) throw new Error(`${command} ${args[0]} failed in ${cwd}:\n${lastLines(finished, 20)}`);
 }
 
 /**
  * @param {Project} project
  * @param {Packages} packages
+ * @param {AbortSignal} interrupt
  */
-async function installNpmPackages({ folder, language, isNew }, packages) {
+async function installNpmPackages({ folder, language, isNew }, packages, interrupt) {
   await mkdir(join(folder, packageFolder), { recursive: true });
   for (const file of packages.files) await cp(join(packages.folder, file), join(folder, packageFolder, file));
   const manifest = join(folder, "package.json");
@@ -102,16 +118,19 @@ async function installNpmPackages({ folder, language, isNew }, packages) {
   const others = isNew && language === "typescript" ? typescriptPackages : [];
   // The plugin does not require the packages that programs in TypeScript require.
   const flags = language === "typescript" ? [] : ["--omit=peer"];
-  await runIn("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", ...flags, ...own, ...others], folder);
+  const args = ["install", "--no-audit", "--no-fund", "--loglevel=error", ...flags, ...own, ...others];
+  await runIn("npm", args, { cwd: folder, interrupt });
 }
 
 /**
  * @param {Project} project
  * @param {Packages} packages
+ * @param {AbortSignal} interrupt
  * @returns {Promise<string[]>}
  */
-async function installSdk(project, { sdk, goModule }) {
+async function installSdk(project, { sdk, goModule }, interrupt) {
   const { folder, language, settings } = project;
+  const options = { cwd: folder, interrupt };
   if (sdk === undefined) return [];
   const path = `./sdks/${language}`;
   await rm(join(folder, path), { recursive: true, force: true });
@@ -121,16 +140,16 @@ async function installSdk(project, { sdk, goModule }) {
       const toolchain = /^\s+toolchain:\s*(uv|poetry)\b/m.exec(settings ?? "")?.[1];
       if (toolchain !== undefined) return [`${toolchain} add ${path}`];
       const venv = join(folder, venvOf(project));
-      if (!existsSync(venv)) await runIn("python3", ["-m", "venv", venv], folder);
+      if (!existsSync(venv)) await runIn("python3", ["-m", "venv", venv], options);
       const python = join(venv, ...(process.platform === "win32" ? ["Scripts", "python.exe"] : ["bin", "python"]));
-      await runIn(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", path], folder);
+      await runIn(python, ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", path], options);
       await addLine(join(folder, "requirements.txt"), path);
       const isNamed = settings === undefined || namedVenv(settings) !== undefined;
       return isNamed ? [] : [`. ${venvOf(project)}/bin/activate   # Pulumi.yaml names no virtualenv`];
     }
     case "go":
-      if (!existsSync(join(folder, "go.mod"))) await runIn("go", ["mod", "init", nameOf(folder)], folder);
-      await runIn("go", ["mod", "edit", `-require=${goModule}@v0.0.0`, `-replace=${goModule}=${path}`], folder);
+      if (!existsSync(join(folder, "go.mod"))) await runIn("go", ["mod", "init", nameOf(folder)], options);
+      await runIn("go", ["mod", "edit", `-require=${goModule}@v0.0.0`, `-replace=${goModule}=${path}`], options);
       return ["go mod tidy   # when the program imports the module"];
     case "dotnet":
       return [`dotnet add reference ${path}/Pulumi.ServerlessCompute.csproj`];

@@ -128,7 +128,7 @@ The command reads the language from \`Pulumi.yaml\`. In an empty folder, add \`-
 - An SDK for Python, Go, .NET or Java is copied to \`sdks\` and installed: with pip into the virtual environment, or as a
   \`replace\` line in \`go.mod\`. For .NET and Java, the command prints the remaining step.
 - The plugin is added to \`Pulumi.yaml\`, except in TypeScript.
-- If a step fails, the project keeps its previous files.
+- If a step fails or you press Ctrl-C, the project keeps its previous files.
 - Commit \`release\` and \`sdks\`: the project's packages are installed from these folders.
 
 Run the command again to [upgrade](../guides/upgrade.md). It requires npm; a project with another package manager gets the files from

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { basename, delimiter, dirname, join } from "node:path";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { installPackages } from "../../scripts/add/installation.mjs";
@@ -8,6 +9,7 @@ import { run } from "../../scripts/child.mjs";
 import { hasPython } from "../plugin/support/guide-room";
 import { writePolicyHost } from "../plugin/support/policy-host";
 import { repository } from "../plugin/support/sdk";
+import { closeServer, listenOnLoopback } from "../support/loopback";
 import { type CleanRoom, createCleanRoom } from "./support/clean-room";
 
 const hasVenv = await hasPython();
@@ -26,6 +28,20 @@ async function projectWith(files: Record<string, string>): Promise<CleanRoom> {
   onTestFinished(room.remove);
   for (const [name, text] of Object.entries(files)) await room.write(name, text);
   return room;
+}
+
+/** Starts a registry with one package, whose download never ends. Returns its address. */
+async function startSilentRegistry(name: string, onDownload: () => void): Promise<string> {
+  const server = createServer((request, response) => {
+    if (request.url?.endsWith(".tgz")) return onDownload();
+    const dist = { tarball: `${address}/package.tgz`, shasum: "0".repeat(40) };
+    const versions = { "1.0.0": { name, version: "1.0.0", dist } };
+    response.setHeader("content-type", "application/json");
+    response.end(JSON.stringify({ name, "dist-tags": { latest: "1.0.0" }, versions }));
+  });
+  const address = await listenOnLoopback(server);
+  onTestFinished(() => closeServer(server));
+  return address;
 }
 
 const read = (room: CleanRoom, name: string): Promise<string> => readFile(join(room.folder, name), "utf8");
@@ -97,6 +113,40 @@ describe("the packages of a clone", { timeout: 280_000 }, () => {
       await expect(installPackages(readProject(folder), { ...packages, sdk })).rejects.toThrow(error);
       expect((await readdir(folder, { recursive: true })).sort()).toEqual(before.sort());
       for (const [name, text] of Object.entries(files)) expect(await readFile(join(folder, name), "utf8")).toBe(text);
+    },
+  );
+
+  const interrupted = [
+    { state: "not installed", isInstalled: false, remedy: "" },
+    { state: "installed", isInstalled: true, remedy: '; run "npm install" in that folder to repair node_modules' },
+  ];
+  it.each(process.env["FULL"] ? interrupted : interrupted.slice(0, 1))(
+    "leave a project that is $state as it was after Ctrl-C during a download of npm",
+    async ({ isInstalled, remedy }) => {
+      const room = await projectWith({});
+      const folder = join(room.folder, "project");
+      const interrupt = new AbortController();
+      const registry = await startSilentRegistry("@slow/package", () => interrupt.abort());
+      const files = {
+        ".npmrc": `@slow:registry=${registry}\n`,
+        "package.json": '{"dependencies":{"@slow/package":"1.0.0"}}',
+        "Pulumi.yaml": "name: chat\nruntime: yaml\n",
+        ...(isInstalled && { "node_modules/own/package.json": '{"name":"own","version":"1.0.0"}' }),
+      };
+      for (const [name, text] of Object.entries(files)) {
+        await mkdir(dirname(join(folder, name)), { recursive: true });
+        await writeFile(join(folder, name), text);
+      }
+      const args = [join(repository, "scripts/add/add.mjs"), folder];
+      const finished = await run(process.execPath, args, { interrupt: interrupt.signal, timeout: 250_000 });
+      expect(interrupt.signal.aborted, finished.stderr).toBe(true);
+      const message = `${folder}: the installation was interrupted; the project has its previous files${remedy}`;
+      expect(finished.stderr.trim().split("\n").at(-1)).toBe(message);
+      expect(finished.code).toBe(1);
+      const names = [".npmrc", "Pulumi.yaml", "package.json", ...(isInstalled ? ["node_modules"] : [])];
+      expect((await readdir(folder)).sort()).toEqual(names.sort());
+      for (const name of [".npmrc", "Pulumi.yaml", "package.json"] as const)
+        expect(await readFile(join(folder, name), "utf8")).toBe(files[name]);
     },
   );
 
