@@ -174,16 +174,17 @@ describe("Job operations: /openai/* and /requests", () => {
   );
 
   test.each([
-    ["a wrong key", 401, "invalid_api_key", "nosuchkey"],
-    ["a body that is not JSON", 400, "invalid_request", target.apiKey],
+    ["a wrong key", 401, "invalid_api_key", "nosuchkey", "{}"],
+    ["a body that is not JSON", 400, "invalid_request", target.apiKey, "{model:"],
+    ["a body that is a list", 400, "invalid_request", target.apiKey, "[1]"],
   ])(
     "POST /openai/* with %s returns %i in OpenAI's form",
     {
       tags: ["reading:openai"],
     },
-    async (_what, status, code, key) => {
+    async (_what, status, code, key, text) => {
       const jobs = await account.parked();
-      const response = await send("POST", `${jobs.root}/openai/v1/completions`, { key, text: "{model:" });
+      const response = await send("POST", `${jobs.root}/openai/v1/completions`, { key, text });
       expectResponse(response, status);
       expect(at(response.json, "error"), response.text).toMatchObject({ code, message: expect.any(String) });
     },

@@ -50,15 +50,6 @@ describe("Rate limits (per endpoint and operation): rate", () => {
     },
   );
 
-  test("a limit resets after 10 seconds", async (context) => {
-    const jobs = await account.parked();
-    const purge = () => jobs.call("POST", "/purge-queue");
-    await burst(2, 1, purge);
-    expectThrottled(await purge());
-    await target.advance(10_500, context);
-    expectResponse(await purge(), 200);
-  });
-
   test("each operation and each endpoint has its own limit", async () => {
     const [jobs, other] = [await account.parked(), await account.parked()];
     expect(throttled(await burst(3, 1, () => jobs.call("POST", "/purge-queue")))).toBe(1);

@@ -43,14 +43,6 @@ describe("Job operations: /stream", () => {
     expect(await readAll(jobs, id, chunks.length)).toEqual(chunks);
   });
 
-  test("GET /stream/{job_id} returns chunks while the job is still running", async (context) => {
-    const jobs = await account.jobsOf("stream", context);
-    const id = await jobs.submit({ size: 5, chunks: ["second"], pause: 120_000 });
-    expect(await readAll(jobs, id, 1)).toEqual(["xxxxx"]);
-    expectResponse(await jobs.status(id), 200, { status: "IN_PROGRESS" });
-    await jobs.cancel(id);
-  });
-
   test("GET /stream/{job_id} without new chunks waits until a chunk arrives", async (context) => {
     const worker = await joinAsWorker(target, account, context);
     const id = await worker.jobs.submit({});

@@ -83,7 +83,7 @@ describe("States and transitions", () => {
     const response = await jobs.retry(id);
     expectResponse(response, 400);
     expect(response.text).toContain("COMPLETED");
-    await jobs.cancel(id);
+    expectResponse(await jobs.cancel(id), 200, { id, status: "COMPLETED" });
     expect((await jobs.status(id)).json).toEqual(finished);
   });
 

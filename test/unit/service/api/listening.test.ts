@@ -66,11 +66,3 @@ test("a service on all addresses is reachable from outside; a service on loopbac
   expect(await getWithHost(at(all), outside)).toMatchObject({ status: 401 });
   await expect(getWithHost(at(loopback), outside)).rejects.toThrow("ECONNREFUSED");
 });
-
-test("a key in the options is the service's key", async () => {
-  const apiKey = "a-key-in-the-options";
-  const { service } = await useLocalService({ apiKey });
-  expect(service.apiKey).toBe(apiKey);
-  const headers = { authorization: `Bearer ${apiKey}` };
-  expect((await fetch(`${service.baseUrl}/endpoints`, { headers })).status).toBe(200);
-});

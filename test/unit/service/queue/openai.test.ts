@@ -87,16 +87,6 @@ test("a call whose handler returns a text with JSON receives the JSON", async ()
   expect(await (await open(rig, llm, { returns: '{"a": 1.0}' })).text()).toBe('{"a": 1.0}');
 });
 
-test("the events of a server behind the handler are forwarded as they are, cut anywhere", async () => {
-  const parts = [": ping\n\nev", 'ent: message\ndata: {"a":', '"data: 1"}\n', "\n", "data: [DO", "NE]\n\n"];
-  expect(await (await openStream(llm, { raw: parts })).text()).toBe(parts.join(""));
-});
-
-test("events in the handler's output are forwarded unchanged", async () => {
-  const { text } = await openStream(llm, { raw: ["data: 1\n\n", "data: [DONE]"] });
-  expect(await text()).toBe("data: 1\n\ndata: [DONE]\n\n");
-});
-
 test("a value above 1 MB, which /stream would split, is one event", async () => {
   const word = "é\u0000".repeat(700_000);
   const { text } = await openStream(llm, { words: [word], raw: [`data: ${"y".repeat(1_200_000)}`] });

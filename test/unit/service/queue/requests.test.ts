@@ -32,13 +32,6 @@ test("with rateLimits off, no call is rejected", async () => {
   for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
 });
 
-test("/cancel of a finished job returns 200 with its state", async () => {
-  const job = await submit({});
-  await call("POST", `/cancel/${job}`);
-  const response = await call("POST", `/cancel/${job}`);
-  expect([response.status, response.json]).toEqual([200, { id: job, status: "CANCELLED" }]);
-});
-
 test("a HEAD request takes no job and reads no stream", async () => {
   for (const path of ["/job-take/some-worker", "/stream/some-job", "/health"])
     expect((await call("HEAD", path)).status, path).toBe(404);

@@ -28,24 +28,6 @@ function rigOf() {
   return { ...rig, append, begin, read, outputs };
 }
 
-test("each chunk is read once, in order, and the last read is marked as done", async () => {
-  const rig = rigOf();
-  const id = await rig.run();
-  for (const output of ["a", "b"]) await rig.append(id, "w", output);
-  const first = await rig.read(id);
-  expect(first.chunks).toEqual([
-    { output: "a", metrics: { stream_index: 0 } },
-    { output: "b", metrics: { stream_index: 1 } },
-  ]);
-  expect(first.done).toBe(false);
-  await rig.append(id, "w", "c");
-  await rig.jobs.finish(id, rig.worker, { output: "[]" });
-  const last = await rig.read(id);
-  expect(last.chunks.map(({ output }) => output)).toEqual(["c"]);
-  expect(last.done).toBe(true);
-  expect(await rig.outputs(id)).toEqual([]);
-});
-
 test.each([
   ["chunks of a lost response reach the other reader in order", false, ["a", "b"]],
   ["a reader that arrives during a response receives the chunks after it", true, ["b"]],
