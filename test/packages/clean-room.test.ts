@@ -12,7 +12,7 @@ import { repository } from "../plugin/support/sdk";
 import { registerSecret } from "../support/secret-scan";
 import { discardServiceFolder } from "../support/service-artefacts";
 import { type CleanRoom, codeOf, createCleanRoom } from "./support/clean-room";
-import { compilers, forms, programAs, resolutions } from "./support/consumers";
+import { compilers, compilersOf, forms, programAs, resolutions } from "./support/consumers";
 import { findNode } from "./support/node";
 
 /** The lowest Node version that the packages allow, and the next LTS versions. */
@@ -142,7 +142,7 @@ describe.each(runtimes.map(({ version, node }) => [version, node] as const))("un
           const files = { ...runtime.readme(readme), [runtime.provider]: await codeOf("provider/README.md", "ts") };
           const all: Record<string, string> = { ...files, [runtime.clients]: await codeOf("api/README.md", "ts") };
           for (const [name, text] of Object.entries(all)) await room.write(name, text);
-          for (const { folder, version: compiler, checksLibraries } of compilers) {
+          for (const { folder, version: compiler, checksLibraries } of compilersOf(runtime.resolution)) {
             const config = `tsconfig-${runtime.resolution}-${compiler}.json`;
             const compilerOptions = {
               strict: true,
@@ -151,7 +151,8 @@ describe.each(runtimes.map(({ version, node }) => [version, node] as const))("un
               types: ["node"],
               module: runtime.module,
               moduleResolution: runtime.resolution,
-              skipLibCheck: !checksLibraries || runtime.resolution !== "node16",
+              esModuleInterop: true,
+              skipLibCheck: !checksLibraries || runtime.resolution === "bundler",
             };
             await room.write(config, JSON.stringify({ compilerOptions, files: Object.keys(all) }));
             const tsc = join("node_modules", folder, "bin", "tsc");

@@ -14,14 +14,9 @@ const lint = (command: string[], ...args: string[]): Promise<Finished> => {
 describe.concurrent.each(["api", "provider", "service"] as const)("the packed %s", (part) => {
   const tarball = () => inject("tarballs")[["api", "provider", "service"].indexOf(part)] ?? "";
 
-  // Module resolution before Node 12 ignores `exports`, so only the main entry has types there.
-  it("has types for CommonJS, ES modules and bundlers at every entry", async () => {
-    const { code, stdout } = await lint(
-      ["@arethetypeswrong/cli", "dist", "index.js"],
-      tarball(),
-      "--profile",
-      "node16",
-    );
+  // Resolution `node` ignores `exports`, and finds the types by `typesVersions`.
+  it("has types for CommonJS, ES modules, bundlers and resolution `node` at every entry", async () => {
+    const { code, stdout } = await lint(["@arethetypeswrong/cli", "dist", "index.js"], tarball());
     expect(code, stdout).toBe(0);
   });
 

@@ -25,7 +25,18 @@ export const resolutions = [
     provider: "provider.ts",
     clients: "clients.ts",
   },
+  {
+    resolution: "node10",
+    module: "esnext",
+    readme: (text: string) => ({ "readme-node10.ts": text }),
+    provider: "provider-node10.ts",
+    clients: "clients-node10.ts",
+  },
 ];
+
+/** The compilers that check a resolution. The newer ones reject `node10` as deprecated. */
+export const compilersOf = (resolution: string): typeof compilers =>
+  resolution === "node10" ? [{ folder: "typescript-5.9", version: "5.9.3", checksLibraries: true }] : compilers;
 
 /** Variants of the README's program, by file. The first is deployed; the others change nothing. */
 export const forms = [
