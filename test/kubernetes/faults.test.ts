@@ -49,10 +49,11 @@ test("a job of a pod that is deleted runs again on another pod and ends once", a
   expect(await rig.log(id)).toContain("was deleted from the cluster");
 });
 
-test("after a kill of the service, a pod continues its job for the next service, and orphans are deleted", async (context) => {
+test("after a kill of the service, a pod continues its job and its log for the next service, and orphans are deleted", async (context) => {
   const cluster = await useCluster(context);
   const namespace = await useNamespace(cluster.admin);
-  const service = await useServiceProcess(context, { ...cluster, namespace, dataFolder: serviceFolder() });
+  const dataFolder = serviceFolder();
+  const service = await useServiceProcess(context, { ...cluster, namespace, dataFolder });
   const pods = async () => podList.parse(await cluster.admin.call("GET", `/api/v1/namespaces/${namespace}/pods`)).items;
   const id = await createEndpoint(service, { image: cluster.image });
   const clients = createClients(service);
@@ -84,6 +85,10 @@ test("after a kill of the service, a pod continues its job for the next service,
       output: { workerId: pod?.metadata.labels["serverless-compute/worker"] },
     });
   await expect.poll(async () => (await pods()).map(({ metadata }) => metadata.name)).not.toContain("orphan");
+  expect(await again.jobs.runsync(id, { input: { do: "log", text: "a line after the kill" } })).toMatchObject({
+    workerId: pod?.metadata.labels["serverless-compute/worker"],
+  });
+  await expect.poll(() => readFile(join(dataFolder, "logs", `${id}.log`), "utf8")).toContain("a line after the kill");
   await service.end("SIGTERM");
   await expect.poll(pods).toEqual([]);
 });

@@ -24,10 +24,12 @@ export async function followLog({
   signal: AbortSignal;
   isAdopted: boolean;
 }): Promise<void> {
-  let lastTime = isAdopted ? new Date(clock.now()).toISOString() : "";
+  const start = isAdopted ? new Date(clock.now()).toISOString() : "";
+  let lastTime = "";
   while (!signal.aborted) {
     try {
-      const since: Record<string, string> = lastTime === "" ? {} : { sinceTime: lastTime };
+      const sinceTime = lastTime || start;
+      const since: Record<string, string> = sinceTime === "" ? {} : { sinceTime };
       const query = { container: "worker", follow: "true", timestamps: "true", ...since };
       const log = await cluster.open("GET", `${path}/log`, { query });
       let isWhole = false;
@@ -39,7 +41,7 @@ export async function followLog({
       await readLines(log, (text) => {
         const [time = "", ...words] = text.split(" ");
         // `sinceTime` counts in seconds. Times of one node have the same length.
-        if (lastTime !== "" && time <= lastTime) return;
+        if (time <= lastTime) return;
         lastTime = time;
         onLine(words.join(" "));
       });

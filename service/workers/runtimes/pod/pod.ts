@@ -189,7 +189,6 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
       reportedEnd = { description: `could not be started: ${messageOf(error)}`, clean: false };
       return remove(0);
     });
-  else startedAt = clock.now();
 
   const process: WorkerProcess = {
     channel: undefined,
