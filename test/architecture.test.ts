@@ -49,6 +49,11 @@ const violatingFiles: Record<string, [path: string, text: string][]> = {
     ["service/workers/a.ts", 'import type { Containers } from "./runtimes/container/containers";'],
     ["service/workers/b.ts", 'import { startProcess } from "./runtimes/process/process";'],
   ],
+  "the service outside of runtimes does not depend on the name of the runtime": [
+    ["service/workers/a.ts", 'export const x = ({ runtime }: Settings) => runtime === "kubernetes";'],
+    ["service/cli/b.ts", 'export const x = (options: Options) => "docker" !== options.runtime;'],
+    ["service/api/c.ts", 'switch (settings.runtime) { case "none": }'],
+  ],
   "only cli imports the settings and the wiring of the service": [
     ["service/workers/a.ts", 'import type { ServiceSettings } from "../settings";'],
     ["service/api/b.ts", 'import { createService } from "../index";'],
@@ -144,6 +149,8 @@ const validFiles: [path: string, text: string][] = [
     "service/a.ts",
     'import { limits } from "serverless-compute-api/shapes";\nimport { systemClock } from "serverless-compute-api/clock";',
   ],
+  ["service/settings.ts", "export const x = (seed: Seed) => seed.runtime === undefined;"],
+  ["service/workers/runtimes/index.ts", 'export const x = (settings: Settings) => settings.runtime === "kubernetes";'],
   ["service/store/database.ts", 'import Database from "libsql";'],
   ["service/resources/a.ts", 'import type { Database } from "../store/database";\nimport { b } from "./b";'],
   ["service/b.ts", "export const text = 'as unknown as string';"],

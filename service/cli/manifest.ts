@@ -17,16 +17,13 @@ export interface ManifestFlags {
 }
 
 /** Prints the objects that run the service in a cluster, as YAML documents. */
-export function printManifest(
-  { image, namespace, apiKeyFile, storageClass, seed }: ManifestFlags,
-  output: Output,
-): void {
+export function printManifest({ apiKeyFile, seed, ...flags }: ManifestFlags, output: Output): void {
   const givenKey = apiKeyFile === undefined ? apiKeyOfEnvironment() : readApiKeyFile(apiKeyFile);
   const apiKey = givenKey ?? randomBytes(32).toString("hex");
   // An invalid file would end the service in the cluster.
   if (seed !== undefined) readSeedFile(seed);
   const seedText = seed === undefined ? undefined : readFileSync(seed, "utf8");
-  const objects = manifestObjects({ image, namespace, apiKey, storageClass, seed: seedText });
+  const objects = manifestObjects({ ...flags, apiKey, seed: seedText });
   output.out(
     objects
       .map((object) => stringify(object, { aliasDuplicateObjects: false }))

@@ -71,14 +71,14 @@ export function withoutServices(object: ManifestObject, apiServer: { host: strin
   if (object.kind !== "Deployment") return object;
   const { spec } = deploymentShape.parse(object);
   const [container] = spec.template.spec.containers;
-  const args = container.args.map((text) => text.replace(/^http:.*/, "http://$(POD_IP):7337"));
+  const args = [...container.args, "--allow-host", "$(POD_IP)", "--worker-url", "http://$(POD_IP):7337"];
   const env = [
     { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
     { name: "KUBERNETES_SERVICE_HOST", value: apiServer.host },
     { name: "KUBERNETES_SERVICE_PORT", value: String(apiServer.port) },
     ...container.env,
   ];
-  const containers = [{ ...container, args: [...args, "--allow-host", "$(POD_IP)"], env }];
+  const containers = [{ ...container, args, env }];
   const template = { ...spec.template, spec: { ...spec.template.spec, containers } };
   return { ...object, spec: { ...spec, template } };
 }

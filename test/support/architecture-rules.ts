@@ -94,6 +94,13 @@ export const rules: Rule[] = [
     ),
   },
   {
+    description: "the service outside of runtimes does not depend on the name of the runtime",
+    violations: (sources) =>
+      sources
+        .filter((source) => isIn(source, "service") && !isIn(source, "service/workers/runtimes"))
+        .flatMap(({ path, runtimeTests }) => runtimeTests.map((line) => `${path}:${line} tests the runtime`)),
+  },
+  {
     description: "only cli imports the settings and the wiring of the service",
     violations: badImports(
       (source) => serviceLayers.slice(1).some((folder) => isIn(source, `service/${folder}`)),

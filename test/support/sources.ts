@@ -12,6 +12,8 @@ export interface Source {
   doubleCasts: number[];
   /** Lines that search an error's message or compare it with a text. */
   messageTests: number[];
+  /** Lines that compare the name of a runtime with a text. */
+  runtimeTests: number[];
   /** Names of its error classes. */
   errorClasses: string[];
 }
@@ -48,18 +50,28 @@ function isMessageTest(node: ts.Node): boolean {
   return searches.has(name.text) && [expression, ...node.arguments].some(isMessage);
 }
 
+const isRuntime = (node: ts.Node): boolean => /(^|\.)runtime$/.test(node.getText());
+
+function isRuntimeTest(node: ts.Node): boolean {
+  if (ts.isSwitchStatement(node)) return isRuntime(node.expression);
+  if (!ts.isBinaryExpression(node) || !/^[!=]==$/.test(node.operatorToken.getText())) return false;
+  const operands = [node.left, node.right];
+  return operands.some(isRuntime) && operands.some(ts.isStringLiteralLike);
+}
+
 const isErrorClass = (node: ts.Node): node is ts.ClassDeclaration =>
   ts.isClassDeclaration(node) && /\bextends \w*(Error|Failure)$/.test(node.heritageClauses?.[0]?.getText() ?? "");
 
 /** Reads one file's text without compiling or running it. */
 export function parseSource(path: string, text: string): Source {
   const tree = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true);
-  const source: Source = { path, imports: [], doubleCasts: [], messageTests: [], errorClasses: [] };
+  const source: Source = { path, imports: [], doubleCasts: [], messageTests: [], runtimeTests: [], errorClasses: [] };
   const lineOf = (node: ts.Node): number => tree.getLineAndCharacterOfPosition(node.getStart()).line + 1;
   const visit = (node: ts.Node): void => {
     const specifier = importOf(node);
     if (specifier !== undefined) source.imports.push(specifier);
     if (isDoubleCast(node)) source.doubleCasts.push(lineOf(node));
+    if (isRuntimeTest(node)) source.runtimeTests.push(lineOf(node));
     if (isMessageTest(node)) source.messageTests.push(lineOf(node));
     if (isErrorClass(node) && node.name) source.errorClasses.push(node.name.text);
     ts.forEachChild(node, visit);

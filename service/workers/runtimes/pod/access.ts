@@ -13,25 +13,13 @@ export const roleRules = [
 
 const reviewResponse = z.looseObject({ status: z.looseObject({ allowed: z.boolean() }) });
 
-/** Checks the cluster, the credentials, the role and the namespace; rejects with a StartError that names the first problem. */
+/** Checks the cluster, the credentials, the role and the namespace; rejects with the first problem. */
 export async function checkAccess(cluster: Cluster, storageClass: string | undefined): Promise<void> {
-  const { namespace } = cluster;
-  try {
-    // One after another, so that the first missing rule is reported.
-    for (const rule of roleRules) await checkRule(cluster, rule);
-    const metadata = { name: "serverless-compute-check" };
-    // Creates nothing; a list of a namespace that does not exist would be empty.
-    await cluster.call("POST", cluster.path("secrets"), { query: { dryRun: "All" }, body: { metadata } });
-  } catch (error) {
-    if (!(error instanceof ClusterError)) throw error;
-    if (error.status === 404)
-      throw new StartError(`kubernetes.namespace: "${namespace}" does not exist; create it or specify another one`);
-    if (error.status === 401)
-      throw new StartError(
-        `runtime "kubernetes": ${cluster.displayUrl} rejects the credentials (${error.message}); renew them or select another context`,
-      );
-    if (error.status !== 409) throw startErrorOf(error);
-  }
+  // One after another, so that the first missing rule is reported.
+  for (const rule of roleRules) await checkRule(cluster, rule);
+  // Creates nothing; a list of a namespace that does not exist would be empty.
+  const body = { metadata: { generateName: "serverless-compute-check-" } };
+  await cluster.call("POST", cluster.path("secrets"), { query: { dryRun: "All" }, body });
   if (storageClass === undefined) return;
   await cluster.call("GET", `/apis/storage.k8s.io/v1/storageclasses/${storageClass}`).catch((error: unknown) => {
     // Storage classes belong to no namespace, so the role may not read them; then the first volume reports the class.
@@ -42,9 +30,17 @@ export async function checkAccess(cluster: Cluster, storageClass: string | undef
   });
 }
 
-/** The StartError for a call that failed at the start. */
-export const startErrorOf = (error: ClusterError): StartError =>
-  new StartError(`runtime "kubernetes": ${error.message}; check the cluster and the context`);
+/** The StartError for a call that failed at the start; any other error as it is. */
+export function toStartError(error: unknown, { displayUrl, namespace }: Cluster): unknown {
+  if (!(error instanceof ClusterError)) return error;
+  if (error.status === 404)
+    return new StartError(`kubernetes.namespace: "${namespace}" does not exist; create it or specify another one`);
+  if (error.status === 401)
+    return new StartError(
+      `runtime "kubernetes": ${displayUrl} rejects the credentials (${error.message}); renew them or select another context`,
+    );
+  return new StartError(`runtime "kubernetes": ${error.message}; check the cluster and the context`);
+}
 
 /** Rejects with a StartError if the role lacks one of the rule's verbs. */
 async function checkRule(cluster: Cluster, rule: (typeof roleRules)[number]): Promise<void> {

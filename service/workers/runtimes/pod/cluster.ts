@@ -25,11 +25,16 @@ interface ClusterCall {
   query?: Record<string, string>;
   body?: object;
   contentType?: string;
+  /** Status of a rejection that counts as success. */
+  accepts?: number;
   signal?: AbortSignal;
 }
 
 /** A client of a cluster's API server, and the namespace of the workers. */
 export type Cluster = ReturnType<typeof createCluster>;
+
+/** Pause before an interrupted call is sent again, ms. */
+export const retryPause = 1000;
 
 /** Timeout of a call, ms. */
 const callTimeout = 30_000;
@@ -128,7 +133,7 @@ function createCluster(config: KubeConfig, namespace: string) {
   async function open(method: string, path: string, call: ClusterCall = {}): Promise<IncomingMessage> {
     const response = await send(method, path, call);
     const { statusCode = 0 } = response;
-    if (statusCode < 400) return response;
+    if (statusCode < 400 || statusCode === call.accepts) return response;
     const body = await text(response).catch(() => "");
     throw new ClusterError(statusCode, rejectionReason(statusCode, body));
   }

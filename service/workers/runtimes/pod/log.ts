@@ -1,9 +1,6 @@
 import type { Clock } from "serverless-compute-api/clock";
 import { readLines } from "../../lines";
-import { type Cluster, ClusterError } from "./cluster";
-
-/** Pause before a log is opened again, ms. */
-const retryPause = 1000;
+import { type Cluster, ClusterError, retryPause } from "./cluster";
 
 /**
  * Reads the log of a pod whose program has run, until the program has ended or the signal aborts. Continues after an interruption

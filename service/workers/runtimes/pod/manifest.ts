@@ -13,7 +13,7 @@ interface ManifestOptions {
   namespace: string;
   apiKey: string;
   /** Storage class of the service's data; undefined for the cluster's default. */
-  storageClass: string | undefined;
+  storageClass?: string;
   /** Text of a seed file; undefined without one. */
   seed: string | undefined;
 }
@@ -23,16 +23,6 @@ export function manifestObjects({ image, namespace, apiKey, storageClass, seed }
   const labels = { "app.kubernetes.io/name": serviceName };
   const metadata = { name: serviceName, namespace, labels };
   const host = `${serviceName}.${namespace}.svc`;
-  const args = [
-    "--host",
-    "0.0.0.0",
-    "--data",
-    "/data",
-    "--runtime",
-    "kubernetes",
-    "--worker-url",
-    `http://${host}:${port}`,
-  ];
   const hosts = [serviceName, `${serviceName}.${namespace}`, host, `${host}.cluster.local`];
   const probe = { path: "/readyz", port };
   return [
@@ -60,7 +50,7 @@ export function manifestObjects({ image, namespace, apiKey, storageClass, seed }
       metadata,
       spec: {
         accessModes: ["ReadWriteOnce"],
-        ...(storageClass === undefined ? {} : { storageClassName: storageClass }),
+        storageClassName: storageClass,
         resources: { requests: { storage: "10Gi" } },
       },
     },
@@ -78,7 +68,6 @@ export function manifestObjects({ image, namespace, apiKey, storageClass, seed }
           spec: {
             serviceAccountName: serviceName,
             enableServiceLinks: false,
-            terminationGracePeriodSeconds: 30,
             securityContext: {
               runAsNonRoot: true,
               runAsUser: 1000,
@@ -91,9 +80,11 @@ export function manifestObjects({ image, namespace, apiKey, storageClass, seed }
                 image,
                 command: ["node", "--max-semi-space-size=32", "serverless-compute-local", "start"],
                 args: [
-                  ...args,
-                  ...hosts.flatMap((name) => ["--allow-host", name]),
-                  ...(seed === undefined ? [] : ["--seed", "/seed/endpoints.yaml"]),
+                  "--host=0.0.0.0",
+                  "--data=/data",
+                  "--runtime=kubernetes",
+                  ...hosts.map((name) => `--allow-host=${name}`),
+                  ...(seed === undefined ? [] : ["--seed=/seed/endpoints.yaml"]),
                 ],
                 env: [
                   {
@@ -125,7 +116,7 @@ export function manifestObjects({ image, namespace, apiKey, storageClass, seed }
         },
       },
     },
-    { apiVersion: "v1", kind: "Service", metadata, spec: { selector: labels, ports: [{ port, targetPort: port }] } },
+    { apiVersion: "v1", kind: "Service", metadata, spec: { selector: labels, ports: [{ port }] } },
     {
       apiVersion: "networking.k8s.io/v1",
       kind: "NetworkPolicy",
@@ -133,7 +124,6 @@ export function manifestObjects({ image, namespace, apiKey, storageClass, seed }
       spec: {
         // Workers receive requests from the service only.
         podSelector: { matchLabels: { "app.kubernetes.io/managed-by": "serverless-compute-local" } },
-        policyTypes: ["Ingress"],
         ingress: [{ from: [{ podSelector: { matchLabels: labels } }] }],
       },
     },

@@ -1,13 +1,13 @@
 import type { Clock } from "serverless-compute-api/clock";
+import { z } from "zod";
 import { messageOf } from "../../../errors";
 import { createLastLines } from "../../lines";
 import type { ServerPorts, WorkerServer } from "../../worker-server";
 import type { Location, ProcessEnd, Waiting, WorkerProcess, WorkerStart } from "../runtime";
-import { type Cluster, ClusterError, isTemporary } from "./cluster";
-import { lastWarning } from "./events";
+import { type Cluster, ClusterError, isTemporary, retryPause } from "./cluster";
 import { followLog } from "./log";
 import { claimName, podName } from "./spec";
-import { deletionOf, endedByKubernetes, endOf, hasRun, isRunning, type Pod, waitingOf } from "./status";
+import { deletionOf, endedByKubernetes, endOf, hasRun, isRunning, type Pod, type PodEnd, waitingOf } from "./status";
 
 /** A worker's pod, which learns its state from the service's watch. */
 export interface PodWorker {
@@ -29,8 +29,6 @@ interface PodStart {
   clock: Clock;
 }
 
-/** Pause before a call is sent again, ms. */
-const retryPause = 1000;
 /** Time beyond the grace period after which a pod is removed without its node, ms. */
 const forceAfter = 8_000;
 /** Time after which a pod that could not be deleted counts as ended; the next list of pods deletes it. */
@@ -41,6 +39,16 @@ const outputTimeout = 2_000;
 const eventInterval = 15_000;
 /** Time after its start after which a worker without a call is reported, ms. */
 const silenceLimit = 20_000;
+
+const eventList = z.looseObject({
+  items: z.array(
+    z.looseObject({
+      reason: z.string().default(""),
+      message: z.string().default(""),
+      lastTimestamp: z.string().nullish(),
+    }),
+  ),
+});
 
 /** Runs a worker as a pod, which is deleted when it ends. */
 export function startPod({ cluster, worker, create, serverPorts, workerUrl, clock }: PodStart): PodWorker {
@@ -54,7 +62,7 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
   let pod: Pod | undefined;
   let obstacle: string | undefined;
   /** The end that the pod reported itself. */
-  let reportedEnd: Omit<ProcessEnd, "lastErrors"> | undefined;
+  let reportedEnd: PodEnd | undefined;
   /** Grace period of the deletion, s; undefined before one. */
   let deletion: number | undefined;
   let startedAt: number | undefined;
@@ -74,7 +82,7 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
 
   const pause = (ms: number): Promise<void> => clock.sleep(ms, ended.signal).catch(() => undefined);
 
-  async function finish(description: Omit<ProcessEnd, "lastErrors">): Promise<void> {
+  async function finish(description: PodEnd): Promise<void> {
     if (ended.signal.aborted) return;
     ended.abort();
     await Promise.race([outputRead, clock.sleep(outputTimeout)]);
@@ -116,7 +124,7 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
     await finish(endOfDeleted());
   }
 
-  const endOfDeleted = (): Omit<ProcessEnd, "lastErrors"> =>
+  const endOfDeleted = (): PodEnd =>
     reportedEnd ??
     (deletion === undefined ? deletionOf(pod) : { description: "was stopped by the service", clean: false });
 
@@ -129,7 +137,14 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
     outputRead ??= followLog({ cluster, path, clock, onLine: onOutput, signal: ended.signal, isAdopted: !create });
   }
 
-  const warningOf = (object: string, reason?: string) => lastWarning(cluster, object, reason).catch(() => undefined);
+  /** The newest warning about an object, of any reason or of one; undefined if none is known. */
+  async function warningOf(object: string, reason?: string) {
+    const ofReason = reason === undefined ? "" : `,reason=${reason}`;
+    const query = { fieldSelector: `involvedObject.name=${object},type=Warning${ofReason}` };
+    const events = await cluster.call("GET", cluster.path("events"), { query }).catch(() => ({ items: [] }));
+    const { items } = eventList.parse(events);
+    return items.sort((a, b) => (b.lastTimestamp ?? "").localeCompare(a.lastTimestamp ?? ""))[0];
+  }
 
   /** Looks for the reason why the pod waits, which its status often lacks: a volume, a network, a node. */
   async function explainWait(): Promise<void> {
@@ -178,7 +193,7 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
   const silence = (): string =>
     `no request from its pod ${name} arrived at ${workerUrl}; check that pods reach this address (--worker-url), and that its program takes jobs`;
 
-  function location(): Location | undefined {
+  function location(): Location {
     const phase = pod?.metadata.deletionTimestamp === undefined ? (pod?.status.phase ?? "Pending") : "Terminating";
     return { pod: name, node: pod?.spec.nodeName, phase };
   }

@@ -10,8 +10,9 @@ import { messageOf, StartError } from "../../../errors";
 import { writeAtomically } from "../../../store/data-folder";
 import type { ServerPorts } from "../../worker-server";
 import type { Runtime, StartRequest, Survivor, WorkerProcess, WorkerStart } from "../runtime";
-import { checkAccess, startErrorOf } from "./access";
-import { ClusterError, loadCluster } from "./cluster";
+import { checkAccess, toStartError } from "./access";
+import { type ClusterError, loadCluster, retryPause } from "./cluster";
+import { serviceName } from "./manifest";
 import { type PodWorker, startPod } from "./pod";
 import type { KubernetesSettings } from "./settings";
 import { claimBody, claimName, labels, openGate, podBody, podName, secretBody } from "./spec";
@@ -25,8 +26,6 @@ const watchEvent = z.looseObject({ type: z.string(), object: z.looseObject({}) }
 
 /** Duration of a watch, s; the list after it finds what an interrupted watch may have missed. */
 const watchDuration = 600;
-/** Pause before an interrupted watch is resumed, ms. */
-const retryPause = 1000;
 /** File of a data folder with the id of its services in clusters. */
 const idFile = "cluster-id";
 
@@ -60,7 +59,7 @@ export async function createPods({
   const workerUrl = settings.workerUrl?.replace(/\/$/, "") ?? serviceUrl();
 
   function serviceUrl(): string {
-    if (cluster.inCluster) return `http://serverless-compute.${cluster.namespace}.svc:${port}`;
+    if (cluster.inCluster) return `http://${serviceName}.${cluster.namespace}.svc:${port}`;
     throw new StartError(
       "kubernetes.workerUrl: is required outside of a cluster; specify an address of this machine at which pods reach it, such as --worker-url http://192.0.2.10:7338",
     );
@@ -142,25 +141,17 @@ export async function createPods({
 
   /** Creates a claim, a pod and its Secret. The pod starts once its Secret exists. Repeatable after a lost response. */
   async function create(worker: WorkerStart, serverPorts: ServerPorts | undefined): Promise<void> {
-    const { environment, workerId } = worker;
-    const { volumeId, volumeSizeInGb } = environment.container;
+    const { volumeId, volumeSizeInGb } = worker.environment.container;
     const env = worker.env(workerUrl, serverPorts);
-    const name = podName(workerId);
+    const path = cluster.path(`pods/${podName(worker.workerId)}`);
+    const ensure = (kind: string, body: object) => cluster.call("POST", cluster.path(kind), { body, accepts: 409 });
     if (volumeId !== undefined)
       await ensure("persistentvolumeclaims", claimBody(volumeId, volumeSizeInGb, serviceId, settings));
-    const body = podBody(worker, Object.keys(env), { serviceId, settings, serverPorts });
-    await ensure("pods", body);
-    const pod = podShape.parse(await cluster.call("GET", cluster.path(`pods/${name}`)));
-    await ensure("secrets", secretBody(worker, env, { serviceId, podUid: pod.metadata.uid }));
-    const contentType = "application/merge-patch+json";
-    await cluster.call("PATCH", cluster.path(`pods/${name}`), { body: openGate, contentType });
-    created.add(name);
-  }
-
-  async function ensure(kind: string, body: object): Promise<void> {
-    await cluster.call("POST", cluster.path(kind), { body }).catch((error: unknown) => {
-      if (!(error instanceof ClusterError) || error.status !== 409) throw error;
-    });
+    await ensure("pods", podBody(worker, Object.keys(env), { serviceId, settings, serverPorts }));
+    const { metadata } = podShape.parse(await cluster.call("GET", path));
+    await ensure("secrets", secretBody(worker, env, { serviceId, podUid: metadata.uid }));
+    await cluster.call("PATCH", path, { body: openGate, contentType: "application/merge-patch+json" });
+    created.add(metadata.name);
   }
 
   function start(worker: WorkerStart, serverPorts: ServerPorts | undefined, isAdopted = false): WorkerProcess {
@@ -206,7 +197,7 @@ export async function createPods({
         following = follow(first);
         return { earlierEnded: Promise.resolve(), survivors };
       } catch (error) {
-        throw error instanceof ClusterError ? startErrorOf(error) : error;
+        throw toStartError(error, cluster);
       }
     },
 
@@ -220,11 +211,7 @@ export async function createPods({
     removeEndpoint: async () => undefined,
 
     async removeVolume(volumeId: string): Promise<void> {
-      await cluster
-        .call("DELETE", cluster.path(`persistentvolumeclaims/${claimName(volumeId)}`))
-        .catch((error: unknown) => {
-          if (!(error instanceof ClusterError) || error.status !== 404) throw error;
-        });
+      await cluster.call("DELETE", cluster.path(`persistentvolumeclaims/${claimName(volumeId)}`), { accepts: 404 });
     },
 
     // The nodes remove images that they no longer need.
@@ -243,5 +230,3 @@ function serviceIdOf(dataFolder: string): string {
   if (!existsSync(file)) writeAtomically(file, randomUUID());
   return readFileSync(file, "utf8").trim();
 }
-
-export type Pods = Awaited<ReturnType<typeof createPods>>;

@@ -16,9 +16,6 @@ export const labels = {
   configuration: "serverless-compute/configuration",
 } as const;
 
-/** Value of the label `manager`. */
-export const manager = "serverless-compute-local";
-
 /** Name of a worker's pod and of its Secret. */
 export const podName = (workerId: string): string => `serverless-compute-${workerId}`;
 
@@ -39,53 +36,37 @@ const gibibytes = (count: number): string => `${count}Gi`;
 /** Kubernetes expands $(NAME) in commands, which a container engine does not. */
 const literal = (word: string): string => word.replaceAll("$(", "$$(");
 
-/** Label of nodes, and its values, that GPU feature discovery sets. */
-const productLabel = "nvidia.com/gpu.product";
-const productOf = (gpuTypeId: string): string => gpuTypeId.replaceAll(" ", "-");
+/** Labels that GPU feature discovery sets on the nodes of NVIDIA's GPU types. */
+const labelsOf = (gpuTypeId: string) =>
+  gpuTypeId.startsWith("NVIDIA ") ? { "nvidia.com/gpu.product": gpuTypeId.replaceAll(" ", "-") } : undefined;
 
-interface NodeTerm {
-  matchExpressions: { key: string; operator: "In"; values: string[] }[];
+const isOneOf = (key: string, values: string[]) => ({ key, operator: "In", values });
+
+/** Labels of the nodes of one GPU type. Throws a ServiceError for a type without nodes. */
+function nodesOf(gpuTypeId: string, { gpuNodes }: KubernetesSettings): object[] {
+  const nodes = gpuNodes[gpuTypeId]?.nodeSelector ?? labelsOf(gpuTypeId);
+  if (nodes) return Object.entries(nodes).map(([key, value]) => isOneOf(key, [value]));
+  throw new ServiceError(
+    "invalid",
+    `gpuTypeIds: "${gpuTypeId}" has no nodes in the cluster; name their labels in kubernetes.gpuNodes of the seed file`,
+  );
 }
 
-/** The nodes of one of the GPU types, each as a term; none for any type. Throws a ServiceError for a type without nodes. */
-function gpuTerms({ gpus, gpuTypeIds }: ContainerNeeds, { gpuNodes }: KubernetesSettings): NodeTerm[] {
-  if (gpus === 0) return [];
-  return gpuTypeIds.map((id) => {
-    const nodes =
-      gpuNodes[id]?.nodeSelector ?? (id.startsWith("NVIDIA ") ? { [productLabel]: productOf(id) } : undefined);
-    if (nodes) {
-      const expressions = Object.entries(nodes).map(([key, value]) => ({
-        key,
-        operator: "In" as const,
-        values: [value],
-      }));
-      return { matchExpressions: expressions };
-    }
-    throw new ServiceError(
-      "invalid",
-      `gpuTypeIds: "${id}" has no nodes in the cluster; name their labels in kubernetes.gpuNodes of the seed file`,
-    );
-  });
-}
-
-function affinityOf(needs: ContainerNeeds, settings: KubernetesSettings): object {
-  const zones = needs.dataCenterIds.flatMap((id) => settings.zones[id] ?? []);
-  const zone = { key: "topology.kubernetes.io/zone", operator: "In" as const, values: zones };
-  const terms = gpuTerms(needs, settings);
-  const zoned =
-    zones.length === 0
-      ? terms
-      : (terms.length > 0 ? terms : [{ matchExpressions: [] }]).map(({ matchExpressions }) => ({
-          matchExpressions: [...matchExpressions, zone],
-        }));
-  const nodeSelectorTerms = zoned.filter(({ matchExpressions }) => matchExpressions.length > 0);
+/** Selects the nodes of one of the GPU types, in one of the zones. */
+function affinityOf({ gpus, gpuTypeIds, dataCenterIds }: ContainerNeeds, settings: KubernetesSettings): object {
+  const zones = dataCenterIds.flatMap((id) => settings.zones[id] ?? []);
+  const inZones = zones.length === 0 ? [] : [isOneOf("topology.kubernetes.io/zone", zones)];
+  const types = gpus > 0 && gpuTypeIds.length > 0 ? gpuTypeIds.map((id) => nodesOf(id, settings)) : [[]];
+  const nodeSelectorTerms = types
+    .map((labelsOfType) => ({ matchExpressions: [...labelsOfType, ...inZones] }))
+    .filter(({ matchExpressions }) => matchExpressions.length > 0);
   if (nodeSelectorTerms.length === 0) return {};
   return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } };
 }
 
 /** Owner labels of a service's objects. */
 export const ownerLabels = (serviceId: string): Record<string, string> => ({
-  [labels.manager]: manager,
+  [labels.manager]: "serverless-compute-local",
   [labels.service]: serviceId,
 });
 
@@ -128,7 +109,7 @@ export function podBody(
       automountServiceAccountToken: false,
       // A kill must not wait for the default of 30 s.
       terminationGracePeriodSeconds: 5,
-      ...(settings.dnsPolicy === undefined ? {} : { dnsPolicy: settings.dnsPolicy }),
+      dnsPolicy: settings.dnsPolicy,
       ...affinityOf(needs, settings),
       tolerations: needs.gpuTypeIds
         .flatMap((id) => settings.gpuNodes[id]?.tolerations ?? [])
@@ -136,12 +117,11 @@ export function podBody(
       ...(registryAuth ? { imagePullSecrets: [{ name }] } : {}),
       securityContext: {
         seccompProfile: { type: "RuntimeDefault" },
-        ...(isRestricted ? { runAsNonRoot: true } : {}),
-        ...(settings.runAsUser === undefined ? {} : { runAsUser: settings.runAsUser }),
+        runAsNonRoot: isRestricted,
+        runAsUser: settings.runAsUser,
         // Without a group, only root could write to a new volume.
-        ...(volumeId === undefined
-          ? {}
-          : { fsGroup: settings.runAsUser ?? 1000, fsGroupChangePolicy: "OnRootMismatch" }),
+        fsGroup: volumeId === undefined ? undefined : (settings.runAsUser ?? 1000),
+        fsGroupChangePolicy: "OnRootMismatch",
       },
       containers: [
         {
@@ -196,22 +176,19 @@ export function secretBody(
 function registryConfig(image: string, { username, password }: { username: string; password: string }): string {
   const [host = ""] = image.split("/");
   const isRegistry = image.includes("/") && (/[.:]/.test(host) || host === "localhost");
-  const auth = Buffer.from(`${username}:${password}`).toString("base64");
-  return JSON.stringify({
-    auths: { [isRegistry ? host : "https://index.docker.io/v1/"]: { username, password, auth } },
-  });
+  return JSON.stringify({ auths: { [isRegistry ? host : "https://index.docker.io/v1/"]: { username, password } } });
 }
 
 /** The claim of a network volume. */
 export function claimBody(volumeId: string, sizeInGb: number, serviceId: string, settings: KubernetesSettings): object {
-  const { storageClass: storageClassName, accessMode } = settings;
+  const { storageClass, accessMode } = settings;
   return {
     apiVersion: "v1",
     kind: "PersistentVolumeClaim",
     metadata: { name: claimName(volumeId), labels: ownerLabels(serviceId) },
     spec: {
       accessModes: [accessMode],
-      ...(storageClassName === undefined ? {} : { storageClassName }),
+      storageClassName: storageClass,
       resources: { requests: { storage: gibibytes(sizeInGb) } },
     },
   };

@@ -72,15 +72,13 @@ const failures = [
   "ErrImagePull",
   "ImagePullBackOff",
   "InvalidImageName",
-  "ErrImageNeverPull",
-  "RegistryUnavailable",
-  "ErrImageInspect",
   "CreateContainerConfigError",
   "CreateContainerError",
   "RunContainerError",
 ];
 
-type PodEnd = Omit<ProcessEnd, "lastErrors">;
+/** The end of a pod, without its output. */
+export type PodEnd = Omit<ProcessEnd, "lastErrors">;
 
 const failed = (description: string): PodEnd => ({ description, clean: false });
 
@@ -102,27 +100,29 @@ export function endOf(pod: Pod, { cpu }: ContainerNeeds): PodEnd | undefined {
     const text = waiting.message || waiting.reason;
     return failed(`could not be started: ${waiting.reason}: ${text}${hintFor(text)}`);
   }
-  const disruption = pod.status.conditions.find(({ type, status }) => type === "DisruptionTarget" && status === "True");
   if (phase === "Failed" && reason !== "") return endedByKubernetes({ reason, message });
   if (terminated?.reason === "StartError") return failed(`could not be started: ${terminated.message}`);
   if (terminated?.reason === "OOMKilled") {
     const limit = cpu === undefined ? "memory" : `its ${cpu.memoryInGb} GB of memory`;
     return failed(`ran out of ${limit} and was killed (OOMKilled)`);
   }
-  if (disruption && terminated)
-    return failed(`was evicted from its node (${disruption.reason}): ${disruption.message}`);
-  if (!terminated) return phase === "Failed" || phase === "Succeeded" ? failed(`ended as ${phase}`) : undefined;
+  if (!terminated) return phase === "Failed" ? failed("ended as Failed") : undefined;
+  const eviction = evictionOf(pod);
+  if (eviction) return eviction;
   const code = terminated.exitCode;
   const signal = code > 128 && code < 160 ? ` (signal ${code - 128})` : "";
   return { description: `ended with exit code ${code}${signal}`, clean: code === 0 };
 }
 
-/** The end of a pod that was deleted, but not by its service. */
-export function deletionOf(pod: Pod | undefined): PodEnd {
-  const disruption = pod?.status.conditions.find(({ type }) => type === "DisruptionTarget");
-  if (!disruption) return failed("was deleted from the cluster");
-  return failed(`was evicted from its node (${disruption.reason}): ${disruption.message}`);
+/** The end of a pod that its node loses; undefined if it does not. */
+function evictionOf({ status }: Pod): PodEnd | undefined {
+  const disruption = status.conditions.find((one) => one.type === "DisruptionTarget" && one.status === "True");
+  return disruption && failed(`was evicted from its node (${disruption.reason}): ${disruption.message}`);
 }
+
+/** The end of a pod that was deleted, but not by its service. */
+export const deletionOf = (pod: Pod | undefined): PodEnd =>
+  (pod && evictionOf(pod)) ?? failed("was deleted from the cluster");
 
 /** The reason why the program of a pod with these needs does not run yet; undefined if nothing prevents it. */
 export function waitingOf(pod: Pod, { gpuTypeIds, dataCenterIds }: ContainerNeeds): Waiting | undefined {
