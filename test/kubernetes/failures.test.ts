@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { send } from "../support/raw-http";
-import { startRig } from "./rig";
+import { startRig, useCluster, useNamespace } from "./rig";
 
 /** Failures of pods: the endpoint, a job's input, and texts of the failed job's error. Users read the first one everywhere. */
 const failures: { name: string; of?: object; input?: Record<string, unknown>; texts: RegExp[] }[] = [
@@ -88,6 +88,23 @@ test("a pod without room counts as throttled, its job waits with the resource th
   await rig.setGpus(60);
   await expect.poll(() => rig.clients.jobs.status(id, jobId)).toMatchObject({ status: "COMPLETED" });
   await rig.setGpus(30);
+});
+
+test("workers beyond the quota of the namespace wait with the reason, and start when it is raised", async (context) => {
+  const { admin } = await useCluster(context);
+  const namespace = await useNamespace(admin);
+  const quotas = `/api/v1/namespaces/${namespace}/resourcequotas`;
+  const body = { metadata: { name: "few" }, spec: { hard: { pods: "5" } } };
+  await admin.call("POST", quotas, { body });
+  const rig = await startRig(context, { kubernetes: { namespace } });
+  const id = await rig.endpoint({ endpoint: { workersMin: 10, workersMax: 10 } });
+  await expect
+    .poll(() => health(rig, id))
+    .toMatchObject({ workers: { idle: 5 }, message: expect.stringMatching(/^pods .* forbidden: exceeded quota: few/) });
+  const patch = { body: { spec: { hard: { pods: "20" } } }, contentType: "application/merge-patch+json" };
+  await admin.call("PATCH", `${quotas}/few`, patch);
+  await expect.poll(() => health(rig, id)).toMatchObject({ workers: { idle: 10 } });
+  expect(await rig.log(id)).not.toContain("could not be started");
 });
 
 test("a GPU type selects nodes by the labels of NVIDIA, and a type without nodes is named", async (context) => {
