@@ -83,8 +83,9 @@ function inputTables(schema, name, { inputProperties, requiredInputs }) {
   const listed = groups.flatMap(([, names]) => names).sort();
   const inputs = Object.keys(inputProperties).sort();
   if (!isSame(listed, inputs)) {
+    const absent = inputs.filter((name) => !listed.includes(name)).join(", ");
     const place = `scripts/generate/resource-texts.mjs, inputs of ${name}`;
-    throw new Error(`${place}: lists ${listed.join(", ")}; must list each of ${inputs.join(", ")} once`);
+    throw new Error(`${place}: must list each input once${absent && `; add ${absent}`}`);
   }
   return groups.map(([title, names]) => {
     const properties = Object.fromEntries(names.map((key) => [key, inputProperties[key] ?? {}]));
