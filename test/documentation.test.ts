@@ -116,6 +116,18 @@ describe("the pages", () => {
     expect(faults.map(([path]) => path)).toEqual([]);
   });
 
+  test.each(["README.md", ...["typescript", "yaml", "python", "go"].map((name) => `docs/start/${name}.md`)])(
+    "%s has at most 45 lines of text and code up to its first deployment",
+    (path) => {
+      const lines = readFileSync(join(root, path), "utf8").split("\n");
+      const end = lines.indexOf("pulumi up");
+      expect(end).toBeGreaterThan(0);
+      expect(lines.slice(0, end + 1).filter((line) => line !== "" && !/^(<!--|```)/.test(line)).length).toBeLessThan(
+        46,
+      );
+    },
+  );
+
   test("have fewer than 70,000 words, without the table of the conformance tests", () => {
     const read = pages.filter(({ path }) => path.startsWith("docs/") || path === "README.md");
     const counted = read.filter(({ path }) => path !== "docs/conformance.md");

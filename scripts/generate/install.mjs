@@ -124,15 +124,15 @@ npm run add -- ../my-project
 The command reads the language from \`Pulumi.yaml\`. In an empty folder, add \`--language python\`, \`go\`, \`yaml\`, \`dotnet\` or
 \`java\`; the default is \`typescript\`. \`--language none\` is for the local service without Pulumi.
 
-- The packages are copied to the project's subfolder \`release\` and installed with npm. The versions of your other packages stay.
+- The packages are copied to the project's subfolder \`release\` and installed with npm. Your other packages keep their versions.
 - An SDK for Python, Go, .NET or Java is copied to \`sdks\` and installed: with pip into the virtual environment, or as a
   \`replace\` line in \`go.mod\`. For .NET and Java, the command prints the remaining step.
 - The plugin is added to \`Pulumi.yaml\`, except in TypeScript.
 - If a step fails or you press Ctrl-C, the project keeps its previous files.
 - Commit \`release\` and \`sdks\`: the project's packages are installed from these folders.
 
-Run the command again to [upgrade](../guides/upgrade.md). It requires npm; a project with another package manager gets the files from
-\`node scripts/release/assets.mjs <folder>\`.`;
+Run the command again to [upgrade](../guides/upgrade.md). It requires npm. For another package manager, run
+\`node scripts/release/assets.mjs <folder>\` and add its files yourself.`;
 }
 
 /**
