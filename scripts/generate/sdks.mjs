@@ -11,7 +11,7 @@ import { isMain, root, runScript } from "../entry.mjs";
 import { withLock } from "../lock.mjs";
 import { createProgress, silentProgress } from "../progress.mjs";
 
-// Generates the SDKs from schema.json; as a script (`npm run sdks [-- <folder>]`), all of them.
+// Generates the SDKs from schema.json; as a script (`npm run sdks [-- <folder> [<language>…]]`), all of them or those of the languages.
 
 /** @typedef {"nodejs" | "python" | "go" | "dotnet" | "java"} SdkLanguage */
 
@@ -163,12 +163,29 @@ async function findGenerator(name, cli, { go, env, progress }) {
   });
 }
 
+/**
+ * The languages that a command names; all if it names none.
+ * @param {string[]} names
+ * @returns {readonly SdkLanguage[]}
+ */
+export function readLanguages(names) {
+  if (names.length === 0) return sdkLanguages;
+  return names.map((name) => {
+    const language = sdkLanguages.find((known) => known === name);
+    if (language === undefined)
+      throw new Error(`${name}: is unknown; use ${sdkLanguages.slice(0, -1).join(", ")} or ${sdkLanguages.at(-1)}`);
+    return language;
+  });
+}
+
 if (isMain(import.meta.url)) {
   await runScript(async () => {
+    const [folder, ...names] = process.argv.slice(2);
+    const languages = readLanguages(names);
     const progress = createProgress();
-    const target = resolve(process.argv[2] ?? join(root, ".serverless-compute", "sdks"));
+    const target = resolve(folder ?? join(root, ".serverless-compute", "sdks"));
     const cli = await findCli({ progress });
-    for (const language of sdkLanguages) {
+    for (const language of languages) {
       const generated = await generateSdk(language, { schema: join(root, "schema.json"), target, cli, progress });
       if ("reason" in generated) throw new Error(generated.reason);
       console.log(`${language}: ${generated.folder}`);

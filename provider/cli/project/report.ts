@@ -27,9 +27,11 @@ export interface Report {
 /** Installation of a program's packages and of the plugin's SDK, by language. */
 const installations: Record<Report["language"], string[]> = {
   yaml: [],
-  typescript: ["npm install   # requires the SDK: run npm run sdks -- <this folder>/sdks in a clone"],
-  python: ["pip install -r requirements.txt   # requires the SDK: run npm run sdks -- <this folder>/sdks in a clone"],
-  go: ["go mod tidy   # requires the SDK: run npm run sdks -- <this folder>/sdks in a clone"],
+  typescript: ["npm install   # requires the SDK: run npm run sdks -- <this folder>/sdks nodejs in a clone"],
+  python: [
+    "pip install -r requirements.txt   # requires the SDK: run npm run sdks -- <this folder>/sdks python in a clone",
+  ],
+  go: ["go mod tidy   # requires the SDK: run npm run sdks -- <this folder>/sdks go in a clone"],
 };
 
 /** The report as text. */

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Cli } from "../../../scripts/cli/cli.mjs";
-import { generateSdk, type SdkLanguage } from "../../../scripts/generate/sdks.mjs";
+import { generateSdk, readLanguages, type SdkLanguage, sdkLanguages } from "../../../scripts/generate/sdks.mjs";
 import { temporaryFolder, writeExecutable } from "./fake-cli";
 
 interface Machine {
@@ -116,4 +116,19 @@ test.each([
   expect(error).toBeInstanceOf(Error);
   for (const part of ["the SDK for nodejs cannot be generated: ", ...messages]) expect(String(error)).toContain(part);
   expect(existsSync(target)).toBe(false);
+});
+
+test.each<[string[], readonly SdkLanguage[]]>([
+  [[], sdkLanguages],
+  [["nodejs"], ["nodejs"]],
+  [
+    ["go", "python"],
+    ["go", "python"],
+  ],
+])("the command with the languages %j generates those, and without any all of them", (names, languages) => {
+  expect(readLanguages(names)).toEqual(languages);
+});
+
+test.each(["typescript", "--help"])("the command rejects %s, with the languages that have an SDK", (name) => {
+  expect(() => readLanguages(["go", name])).toThrow(`${name}: is unknown; use nodejs, python, go, dotnet or java`);
 });

@@ -68,7 +68,9 @@ describe.each(["v1", "v2"])("an import of an account in dialect %s", (dialect) =
       expect(program).toContain(text);
     for (const text of [program, stdout, stderr])
       for (const value of [...Object.values(secrets), bench.addresses.apiKey]) expect(text).not.toContain(value);
-    expect(stdout).toContain(`Next:\n  cd ${out}\n  npm install   # requires the SDK: run npm run sdks -- `);
+    expect(stdout).toContain(
+      `Next:\n  cd ${out}\n  npm install   # requires the SDK: run npm run sdks -- <this folder>/sdks nodejs `,
+    );
     const keys = ["tokenSecretValue", "registryCredentialsUsername", "registryCredentialsPassword"];
     expect(stdout.match(/(?<=pulumi config set --secret )\S+$/gm)).toEqual(keys);
     for (const key of keys) expect(program).toContain(`requireSecret("${key}")`);
