@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { isNotFound, lastLines, run, ToolMissing } from "../child.mjs";
 import { checkGo } from "../cli/build.mjs";
-import { runtimes } from "./project.mjs";
+import { compilerSteps, runtimes } from "./project.mjs";
 
 /** @typedef {import("./project.mjs").Project} Project */
 
@@ -51,7 +51,7 @@ export function installPackages(project, packages) {
   return restoringOnFailure(project.folder, { copied, created }, async (interrupt) => {
     await installNpmPackages(project, packages, interrupt);
     const steps = await installSdk(project, packages, interrupt);
-    return [...steps, ...(await configurePlugin(project, packages.version))];
+    return [...steps, ...(await configurePlugin(project, packages.version)), ...compilerSteps(project)];
   });
 }
 

@@ -171,3 +171,19 @@ function excludesLowest(range) {
   if (operator === "^" || minor === undefined) return major < 3;
   return isOlder(`${major}.${minor}.999`, lowestPulumi);
 }
+
+/**
+ * The change that `tsc` requires in a project's tsconfig.json, as a step. Resolution `node` checks the types of zod's CommonJS
+ * files, which have default imports.
+ * @param {Project} project
+ * @returns {string[]}
+ */
+export function compilerSteps({ folder, language }) {
+  const text = textOf(join(folder, "tsconfig.json"));
+  if (language !== "typescript" || text === undefined) return [];
+  const isAccepted = !/"moduleResolution"\s*:\s*"node(10)?"/i.test(text);
+  if (isAccepted || /"(esModuleInterop|skipLibCheck)"\s*:\s*true/.test(text)) return [];
+  return [
+    'add "esModuleInterop": true to tsconfig.json   # tsc with "moduleResolution": "node" requires it or "skipLibCheck"',
+  ];
+}

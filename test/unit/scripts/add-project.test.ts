@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readProject } from "../../../scripts/add/project.mjs";
+import { compilerSteps, readProject } from "../../../scripts/add/project.mjs";
 import { root } from "../../../scripts/entry.mjs";
 import { temporaryFolder } from "./fake-cli";
 
@@ -115,4 +115,20 @@ describe("a folder for the packages", () => {
     const { peerDependencies } = JSON.parse(readFileSync(join(root, "provider", "package.json"), "utf8"));
     expect(peerDependencies["@pulumi/pulumi"]).toBe("^3.200.0");
   });
+});
+
+const nodeResolution = { "tsconfig.json": '{"compilerOptions":{"moduleResolution":"Node"}}' };
+test.each<[string, Record<string, string>, number]>([
+  ["with resolution node", { ...nodejs, ...nodeResolution }, 1],
+  ["with resolution node10", { ...nodejs, "tsconfig.json": '{"compilerOptions":{"moduleResolution" : "node10"}}' }, 1],
+  ["with resolution node16", { ...nodejs, "tsconfig.json": '{"compilerOptions":{"moduleResolution":"node16"}}' }, 0],
+  ["without a tsconfig.json", nodejs, 0],
+  ["in another language", { "Pulumi.yaml": "runtime: yaml\n", ...nodeResolution }, 0],
+  ...["esModuleInterop", "skipLibCheck"].map((option): [string, Record<string, string>, number] => [
+    `with ${option}`,
+    { ...nodejs, "tsconfig.json": `{"compilerOptions":{"moduleResolution":"node","${option}": true}}` },
+    0,
+  ]),
+])("a project %s has the steps for tsc that it requires", (_what, files, count) => {
+  expect(compilerSteps(readProject(folderWith(files)))).toHaveLength(count);
 });
