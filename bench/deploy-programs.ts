@@ -10,8 +10,7 @@ export interface Peer {
   path: string;
   /**
    * YAML program. The part before the line `---` appears once (Pulumi.yaml without name, runtime and plugins). The part
-   * after it is repeated for every three resources, with `{i}` as their number. `{graphqlUrl}`, `{baseUrl}` and
-   * `{apiKey}` are substituted.
+   * after it is repeated for every three resources, with `{i}` as their number.
    */
   program: string;
 }

@@ -2,31 +2,43 @@ import { readdir, readFile } from "node:fs/promises";
 import { Agent, createServer, request } from "node:http";
 import { processorTime, residentMemory } from "./processes";
 
+/** Processes that take part in a command. */
+export const roles = ["engine", "language host", "provider", "service"] as const;
+type Role = (typeof roles)[number];
+
 /** Cost of one command besides its time. */
 export interface Usage {
-  /** Requests to the service. */
-  requests: number;
-  /** Processor time of the provider's process, ms. */
-  cpu: number;
+  /** Number of requests to the service by method and path, with `*` in place of an id. */
+  requests: Record<string, number>;
+  /** Processor time, ms. */
+  cpu: Record<Role, number>;
   /** Peak memory of the provider's process, MiB. */
   memory: number;
 }
+
+/** Number of requests of all kinds. */
+export const totalOf = (requests: Usage["requests"]): number =>
+  Object.values(requests).reduce((sum, count) => sum + count, 0);
 
 /** Counting proxy in front of a service. */
 export interface Counter {
   origin: string;
   /** Requests since the last read. */
-  drain(): number;
+  drain(): Usage["requests"];
   close(): void;
 }
 
+const kindOf = (method = "", url = ""): string =>
+  `${method} ${new URL(url, "http://localhost").pathname.replace(/\/[a-z0-9]{9,}(?=\/|$)/g, "/*")}`;
+
 /** Starts a counting proxy for an origin, on loopback. */
 export async function startCounter(origin: string): Promise<Counter> {
-  let count = 0;
+  let counts: Usage["requests"] = {};
   const agent = new Agent({ keepAlive: true });
   const server = createServer((clientRequest, clientResponse) => {
-    count += 1;
     const { method, headers } = clientRequest;
+    const kind = kindOf(method, clientRequest.url);
+    counts[kind] = (counts[kind] ?? 0) + 1;
     const forwarded = request(new URL(clientRequest.url ?? "/", origin), { method, headers, agent }, (response) => {
       clientResponse.writeHead(response.statusCode ?? 502, response.headers);
       response.pipe(clientResponse);
@@ -40,8 +52,8 @@ export async function startCounter(origin: string): Promise<Counter> {
   return {
     origin: `http://127.0.0.1:${address.port}`,
     drain: () => {
-      const current = count;
-      count = 0;
+      const current = counts;
+      counts = {};
       return current;
     },
     close: () => {
@@ -55,26 +67,45 @@ export async function startCounter(origin: string): Promise<Counter> {
 /** Interval between samples of the processes, ms. */
 const sampleInterval = 15;
 
-/** Tests whether a command line belongs to a provider: a plugin, or the process of dynamic resources. */
-const isProvider = (words: string): boolean => /pulumi-resource-|\/dist\/plugin\.js|dynamic-provider/.test(words);
+/** Role of a command line: a plugin or the process of dynamic resources, a language host or the program, or the engine. */
+function roleOf(words: string): Role | undefined {
+  if (/pulumi-resource-|\/dist\/plugin\.js|dynamic-provider/.test(words)) return "provider";
+  if (/pulumi-language-|\/cmd\/run/.test(words)) return "language host";
+  return /^[^\0]*\bpulumi\0/.test(words) ? "engine" : undefined;
+}
 
-/** Samples the providers whose environment contains `folder` until stopped. Requires /proc. */
-export function watchProvider(folder: string): () => Promise<Pick<Usage, "cpu" | "memory">> {
+/**
+ * Samples the processes whose environment contains `folder`, and the service, until stopped. Requires /proc. A process that ends
+ * lacks the time since its last sample.
+ */
+export async function watchProcesses(
+  folder: string,
+  service: number,
+): Promise<() => Promise<Pick<Usage, "cpu" | "memory">>> {
   const read = (pid: number, name: string): Promise<string> => readFile(`/proc/${pid}/${name}`, "utf8").catch(() => "");
+  const serviceBefore = await processorTime(service);
   const otherProcesses = new Set<number>();
-  const samples = new Map<number, { cpu: number; memory: number }>();
+  const processes = new Map<number, { role: Role; cpu: number; memory: number }>();
   const sample = async (): Promise<void> => {
     for (const name of await readdir("/proc").catch(() => [])) {
       const pid = Number(name);
       if (Number.isNaN(pid) || otherProcesses.has(pid)) continue;
       const environment = await read(pid, "environ");
       // The command line of a starting or ending process is empty.
-      if (environment !== "" && !environment.includes(folder)) otherProcesses.add(pid);
-      else if (environment !== "" && isProvider(await read(pid, "cmdline"))) {
-        const [cpu, memory] = await Promise.all([processorTime(pid), residentMemory(pid).catch(() => 0)]);
-        const previous = samples.get(pid) ?? { cpu: 0, memory: 0 };
-        samples.set(pid, { cpu: Math.max(previous.cpu, cpu), memory: Math.max(previous.memory, memory || 0) });
+      if (environment === "") continue;
+      if (!environment.includes(folder)) {
+        otherProcesses.add(pid);
+        continue;
       }
+      const role = roleOf(await read(pid, "cmdline"));
+      if (role === undefined) continue;
+      const [cpu, memory] = await Promise.all([processorTime(pid), residentMemory(pid).catch(() => 0)]);
+      const previous = processes.get(pid) ?? { cpu: 0, memory: 0 };
+      processes.set(pid, {
+        role,
+        cpu: Math.max(previous.cpu, cpu),
+        memory: Math.max(previous.memory, memory || 0),
+      });
     }
   };
   let isEnded = false;
@@ -87,10 +118,16 @@ export function watchProvider(folder: string): () => Promise<Pick<Usage, "cpu" |
   return async () => {
     isEnded = true;
     await watching;
-    const all = [...samples.values()];
+    const all = [...processes.values()];
+    const cpuOf = (role: Role): number => all.reduce((sum, each) => sum + (each.role === role ? each.cpu : 0), 0);
     return {
-      cpu: all.reduce((sum, { cpu }) => sum + cpu, 0),
-      memory: Math.max(0, ...all.map(({ memory }) => memory)),
+      cpu: {
+        engine: cpuOf("engine"),
+        "language host": cpuOf("language host"),
+        provider: cpuOf("provider"),
+        service: (await processorTime(service)) - serviceBefore,
+      },
+      memory: Math.max(0, ...all.map(({ role, memory }) => (role === "provider" ? memory : 0))),
     };
   };
 }

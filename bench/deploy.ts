@@ -6,7 +6,7 @@ import { findCli, withCliOnPath } from "../scripts/cli/cli.mjs";
 import { findHost } from "../scripts/cli/hosts.mjs";
 import { createProgress } from "../scripts/progress.mjs";
 import { type Contestant, type Peer, viaDynamic, viaPeer, viaPlugin } from "./deploy-programs";
-import { type Counter, startCounter, type Usage, watchProvider } from "./deploy-usage";
+import { type Counter, startCounter, type Usage, watchProcesses } from "./deploy-usage";
 import { createFloor } from "./floor";
 import { stopProcess } from "./processes";
 import { startService } from "./service";
@@ -80,17 +80,24 @@ async function round<Result>(
   };
 }
 
-/** Runs the same round through the counting proxy and samples the provider's process; its times are not meaningful. */
-function usageOf(contestant: Contestant, count: number, work: string, { pulumi, env }: Setting, counter: Counter) {
-  const origin = new URL(env["SERVERLESS_COMPUTE_BASE_URL"] ?? "").origin;
-  const counted = Object.entries(env).map(([name, value]) => [name, value?.replace(origin, counter.origin)]);
+/** Runs the same round through the counting proxy and samples the processes; its times are not meaningful. */
+function usageOf(
+  contestant: Contestant,
+  count: number,
+  work: string,
+  { pulumi, env }: Setting,
+  counter: Counter,
+  service: number,
+) {
+  const url = env["SERVERLESS_COMPUTE_URL"] ?? "";
+  const counted = Object.entries(env).map(([name, value]) => [name, value?.replace(url, counter.origin)]);
   return round(
     contestant,
     count,
     work,
     { pulumi, env: Object.fromEntries(counted) },
     async (command, folder): Promise<Usage> => {
-      const end = watchProvider(folder);
+      const end = await watchProcesses(folder, service);
       counter.drain();
       await command();
       return { requests: counter.drain(), ...(await end()) };
@@ -104,6 +111,26 @@ const byStep = (read: (step: Step) => number): Record<Step, number> => ({
   refresh: read("refresh"),
   destroy: read("destroy"),
 });
+
+/**
+ * Maximum ratios to the floor, which the quick measurement checks. They exceed those of an idle machine (docs/performance.md), because
+ * its machine has other load.
+ */
+export const maxRatios: Record<string, Record<Step, number>> = {
+  "plugin under Node": { up: 1.4, preview: 1.25, refresh: 1.4, destroy: 1.4 },
+  "dynamic resources": { up: 1.25, preview: 1.25, refresh: 1.25, destroy: 1.25 },
+};
+
+/** A sentence for each ratio above its limit. */
+export const exceededRatios = (rows: DeployRow[]): string[] =>
+  rows.flatMap(({ by, resources, ratio }) =>
+    steps.flatMap((step) => {
+      const [value, limit] = [ratio?.of[step] ?? 0, maxRatios[by]?.[step] ?? Number.POSITIVE_INFINITY];
+      return value > limit
+        ? [`${by}, ${resources} resources, ${step}: ${value.toFixed(2)} of ${ratio?.to}; at most ${limit}`]
+        : [];
+    }),
+  );
 
 export interface DeployOptions {
   sizes: readonly number[];
@@ -134,10 +161,9 @@ export async function measureDeploy(options: DeployOptions): Promise<DeployRow[]
   const work = await mkdtemp(join(tmpdir(), "bench-deploy-"));
   const flags = ["--rate-limits", "off", "--template-release", "0"];
   const cleanups: (() => unknown)[] = [];
-  const { child, baseUrl, serverlessUrl, apiKeyFile } = await startService(join(work, "data"), flags);
+  const { child, pid, url, apiKeyFile } = await startService(join(work, "data"), flags);
   try {
     const apiKey = (await readFile(apiKeyFile, "utf8")).trim();
-    const graphqlUrl = `${new URL(baseUrl).origin}/graphql`;
     const { NODE_EXTRA_CA_CERTS: _unset, ...env } = process.env;
     const setting = {
       pulumi: cli.command,
@@ -150,18 +176,12 @@ export async function measureDeploy(options: DeployOptions): Promise<DeployRow[]
         DO_NOT_TRACK: "1",
         NO_COLOR: "1",
         PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+        // Variables of the official provider.
+        RUNPOD_API_KEY: apiKey,
+        RUNPOD_API_URL: `${url}/graphql`,
         SERVERLESS_COMPUTE_API_KEY: apiKey,
-        SERVERLESS_COMPUTE_BASE_URL: baseUrl,
-        SERVERLESS_COMPUTE_GRAPHQL_URL: graphqlUrl,
-        SERVERLESS_COMPUTE_SERVERLESS_URL: serverlessUrl,
+        SERVERLESS_COMPUTE_URL: url,
       }),
-    };
-    const resolvedPeer = peer && {
-      ...peer,
-      program: peer.program
-        .replaceAll("{graphqlUrl}", graphqlUrl)
-        .replaceAll("{baseUrl}", baseUrl)
-        .replaceAll("{apiKey}", apiKey),
     };
     const provider = join(root, "provider");
     // Inside the repository, so that its packages resolve.
@@ -171,7 +191,7 @@ export async function measureDeploy(options: DeployOptions): Promise<DeployRow[]
     if (floor) await createFloor(floorFolder);
     const plugins = reason === undefined;
     const contestants = [
-      ...(resolvedPeer ? [viaPeer(resolvedPeer)] : []),
+      ...(peer ? [viaPeer(peer)] : []),
       ...(floor && plugins ? [viaPlugin("floor of the plugin", join(floorFolder, "bin"))] : []),
       ...(executable ? [viaPlugin("executable", dirname(executable))] : []),
       ...(plugins ? [viaPlugin("plugin under Node", join(provider, "bin"))] : []),
@@ -183,7 +203,7 @@ export async function measureDeploy(options: DeployOptions): Promise<DeployRow[]
       "plugin under Node": contestants[0],
       "dynamic resources": contestants.find(({ name }) => name === "floor of dynamic resources"),
     };
-    const counter = await startCounter(new URL(baseUrl).origin);
+    const counter = await startCounter(url);
     cleanups.push(() => counter.close());
     const rows: DeployRow[] = [];
     for (const resources of sizes) {
@@ -199,7 +219,7 @@ export async function measureDeploy(options: DeployOptions): Promise<DeployRow[]
       }
       for (const [contestant, measured] of measurements) {
         const seconds = byStep((step) => median(measured.map((each) => each[step])));
-        const usage = await usageOf(contestant, resources, work, setting, counter);
+        const usage = await usageOf(contestant, resources, work, setting, counter, pid);
         const reference = references[contestant.name];
         const referenceTimes = reference && reference !== contestant ? measurements.get(reference) : undefined;
         const ratio = reference &&

@@ -8,7 +8,7 @@ import type { Context } from "../provider/framework/contract";
 import { kinds } from "../provider/resources";
 import { configNames } from "../provider/settings/setting-names";
 import { naming } from "../test/support/naming";
-import { type Counter, startCounter } from "./deploy-usage";
+import { type Counter, startCounter, totalOf } from "./deploy-usage";
 import { stopProcess } from "./processes";
 import { startService } from "./service";
 import { median } from "./statistics";
@@ -97,7 +97,7 @@ function ofRelease(seconds: number, count: number): Promise<LagRow> {
       await destroy("Template", created);
       return Date.now() - released;
     });
-    return rowOf(`a template's release after ${seconds} s → its delete`, await Promise.all(lags), counter.drain());
+    return rowOf(`a template's release after ${seconds} s → its delete`, await Promise.all(lags), totalOf(counter.drain()));
   });
 }
 
@@ -124,7 +124,7 @@ function ofJobs(count: number): Promise<LagRow[]> {
         // The golden ratio spreads the lengths evenly for any number.
         for (let at = worker; at < count; at += workers) lags.push(await lagOf(mode, 1000 + ((at * 1236) % 2000)));
       });
-      rows.push(rowOf(`the end of a job of 1 to 3 s → JobInvoke, ${mode}`, lags, counter.drain()));
+      rows.push(rowOf(`the end of a job of 1 to 3 s → JobInvoke, ${mode}`, lags, totalOf(counter.drain())));
     }
     return rows;
   });

@@ -1,6 +1,7 @@
 import type { BurstRow } from "./burst";
 import type { ColdStart } from "./cold-start";
 import { type DeployRow, steps } from "./deploy";
+import { roles, totalOf } from "./deploy-usage";
 import type { FirstJobRow } from "./first-job";
 import type { JobRow } from "./jobs";
 import type { LagRow } from "./lags";
@@ -21,8 +22,13 @@ export interface Results {
   start?: ColdStart;
   firstJob?: FirstJobRow[];
   deploy?: DeployRow[];
-  /** Measured with `deploy`. */
   lags?: LagRow[];
+}
+
+/** Deployments in results.json, with the date (YYYY-MM-DD) and the commit of their measurement. */
+export interface SavedResults extends Required<Pick<Results, "machine" | "deploy">> {
+  date: string;
+  commit: string;
 }
 
 const rounded = (value: number): string => Math.round(value).toLocaleString("en-US");
@@ -112,19 +118,39 @@ const firstJobTable = (rows: FirstJobRow[]): string =>
     rows.map(({ runtime, worker, wall, delay }) => [runtime, worker, rounded(wall), rounded(delay)]),
   );
 
-function deployTable(rows: DeployRow[]): string {
-  const each = (text: (step: (typeof steps)[number]) => string): string => steps.map(text).join(" / ");
-  const cells = rows.map(({ by, resources, seconds, ratio, usage }) => [
+const perStep = (text: (step: (typeof steps)[number]) => string): string => steps.map(text).join(" / ");
+
+/** Times of the deployments, and their ratio to the provider compared with. */
+export function deployTimes(rows: DeployRow[]): string {
+  const title = steps.join(" / ");
+  const cells = rows.map(({ by, resources, seconds, ratio }) => [
     String(resources),
     by,
-    ratio ? `${each((step) => precise(ratio.of[step]))} of ${ratio.to}` : "",
-    each((step) => precise(seconds[step])),
-    each((step) => rounded(usage[step].requests)),
-    each((step) => rounded(usage[step].cpu)),
-    each((step) => rounded(usage[step].memory)),
+    ratio ? perStep((step) => precise(ratio.of[step])) : "",
+    ratio?.to ?? "",
+    perStep((step) => precise(seconds[step])),
   ]);
-  const columns = ["time as a share", "s", "requests", "provider's CPU ms", "provider's RSS MiB"];
-  return `${steps.join(" / ")}:\n\n${table(["resources", "by", ...columns], cells)}`;
+  return table(["resources", "provider", `ratio: ${title}`, "to", "s"], cells);
+}
+
+/** Requests of the deployments, processor time of each process, and memory. */
+export function deployUsage(rows: DeployRow[]): string {
+  const cells = rows.map(({ by, resources, usage }) => [
+    String(resources),
+    by,
+    perStep((step) => rounded(totalOf(usage[step].requests))),
+    ...roles.map((role) => perStep((step) => rounded(usage[step].cpu[role]))),
+    rounded(Math.max(...steps.map((step) => usage[step].memory))),
+  ]);
+  return table(["resources", "provider", "requests", ...roles.map((role) => `${role}, ms`), "memory, MiB"], cells);
+}
+
+/** The tables of the saved deployments in docs/performance.md. */
+export function savedDeployments({ date, commit, machine, deploy }: SavedResults): string {
+  const { cores, node, load } = machine;
+  const place = `${date}, commit ${commit}, ${cores} cores, Node ${node}, load average ${load.toFixed(1)} before the start.`;
+  const usage = "Requests, processor time of each process, and the provider's peak memory, in a separate round:";
+  return `${place}\n\n${deployTimes(deploy)}\n${usage}\n\n${deployUsage(deploy)}`.trimEnd();
 }
 
 const lagTable = (rows: LagRow[]): string =>
@@ -151,7 +177,7 @@ export function tablesOf(results: Results): Map<Part, string> {
     ["memory", memory && memoryTable(memory)],
     ["start", start && startTable(start)],
     ["first-job", firstJob && firstJobTable(firstJob)],
-    ["deploy", deploy && deployTable(deploy)],
+    ["deploy", deploy && `${deployTimes(deploy)}\n${deployUsage(deploy)}`],
     ["lags", lags && lagTable(lags)],
   ];
   return new Map(tables.flatMap(([part, text]) => (text === undefined ? [] : [[part, `${row}\n\n${text}`]])));

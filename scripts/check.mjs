@@ -6,7 +6,7 @@ import { root, runScript } from "./entry.mjs";
 import { createProgress } from "./progress.mjs";
 import { setUpWithoutCli } from "./setup.mjs";
 
-/** Runs all checks that are not tests: types, format and lint, generated files, English. */
+/** Runs all checks that are not tests: types, format and lint, generated files, English, age of measurements. */
 await runScript(async () => {
   const progress = createProgress(process.stdout);
   await setUpWithoutCli({ progress });
@@ -18,6 +18,7 @@ await runScript(async () => {
     { name: "Format and lint", args: [biome, "check", "--no-errors-on-unmatched", "."] },
     { name: "Generated files", args: [join("scripts", "generate", "generate.mjs"), "--check"] },
     { name: "English of pages and comments", args: [join("scripts", "docs", "english.mjs")] },
+    { name: "Age of the measured deployments", args: [join("scripts", "docs", "results-age.mjs")] },
   ];
   let failed = 0;
   /** @param {typeof packages} check */

@@ -1,6 +1,6 @@
 /**
  * Writes all generated files: from the shapes of the resources the argument types, the package schema and the reference
- * pages; the catalog page; the page of the local service's options; the third-party notices; from publisher.json the addresses in
+ * pages; the catalog page; the tables of deployments in docs/performance.md; the page of the local service's options; the third-party notices; from publisher.json the addresses in
  * each package.json and in messages. It builds the packages before, because the texts come from them, and after, because they
  * contain generated files. `--check` only compares and requires a build: it prints the outdated files and returns exit code 1.
  */
@@ -57,6 +57,7 @@ async function generatedFiles() {
   const require = createRequire(import.meta.url);
   const { argsText, propertyNamesText } = load("./schema/args.ts", import.meta.url);
   const { packageSchema } = load("./schema/package-schema.ts", import.meta.url);
+  const { savedDeployments } = load("../../bench/page.ts", import.meta.url);
   const { version } = require("../../provider/package.json");
   const publisher = readPublisher();
   const schema = packageSchema(version, publisher);
@@ -86,6 +87,9 @@ async function generatedFiles() {
       simulated,
       require("../../service/dist/cli/main.js").commandLine(),
     ),
+    "docs/performance.md": withParts(read("docs/performance.md"), {
+      deployments: savedDeployments(require("../../bench/results.json")),
+    }),
     "docs/catalog.md": catalogPage(require("../../api/dist/catalog.js")),
     "README.md": withParts(read("README.md"), {
       install: installText("typescript", publisher, version, "docs/start/README.md"),
