@@ -97,7 +97,11 @@ function ofRelease(seconds: number, count: number): Promise<LagRow> {
       await destroy("Template", created);
       return Date.now() - released;
     });
-    return rowOf(`a template's release after ${seconds} s → its delete`, await Promise.all(lags), totalOf(counter.drain()));
+    return rowOf(
+      `a template's release after ${seconds} s → its delete`,
+      await Promise.all(lags),
+      totalOf(counter.drain()),
+    );
   });
 }
 

@@ -37,7 +37,8 @@ async function measure(selected: readonly Part[], quick: boolean, deploy: Deploy
     if (part === "burst") results.burst = await measureBurst();
     if (part === "queue") results.queue = await measureQueue(quick ? [1000, 5000] : [1000, 100_000, 1_000_000]);
     if (part === "memory") results.memory = quick ? await measureMemory(1, 2000) : await measureMemory(3, 100_000);
-    if (part === "deploy") results.deploy = await measureDeploy(quick ? { ...deploy, sizes: [99], rounds: 3, floor: true } : deploy);
+    if (part === "deploy")
+      results.deploy = await measureDeploy(quick ? { ...deploy, sizes: [99], rounds: 3, floor: true } : deploy);
     if (part === "lags") results.lags = await measureLags(quick);
     if (part === "first-job") results.firstJob = await measureFirstJob(quick ? 1 : 9, !quick);
     if (part === "start") results.start = quick ? await measureColdStart(1, 0) : await measureColdStart(9, 45);

@@ -11,7 +11,13 @@ import { sdkEnvironment, sdkPython } from "./sdk-server";
 const root = join(__dirname, "..");
 /** The built command line of the service. */
 export const serviceProgram = join(root, "service", "bin", "serverless-compute-local.js");
-const started = z.object({ url: z.string(), baseUrl: z.string(), serverlessUrl: z.string(), apiKeyFile: z.string(), pid: z.number() });
+const started = z.object({
+  url: z.string(),
+  baseUrl: z.string(),
+  serverlessUrl: z.string(),
+  apiKeyFile: z.string(),
+  pid: z.number(),
+});
 const health = z.object({ jobs: z.record(z.string(), z.number()), workers: z.record(z.string(), z.number()) });
 
 /** Workers that run the jobs: the service's Node worker, the public Python SDK's worker, or none. */
