@@ -23,11 +23,17 @@ function suggestion(word: string, endpoints: readonly NamedEndpoint[]): string {
   return `there are ${describe(sorted.slice(0, maxListed))}${omitted > 0 ? ` and ${omitted} more` : ""}`;
 }
 
-/** Finds an endpoint by its id or unique name; throws an Error with a message for users. */
+/**
+ * Finds an endpoint by its id, its unique name, or the beginning of its name before a hyphen, because Pulumi appends a stack and a random
+ * suffix; throws an Error with a message for users.
+ */
 export function findEndpoint(idOrName: string, endpoints: readonly NamedEndpoint[]): NamedEndpoint {
-  const byId = endpoints.find(({ id }) => id === idOrName);
-  const [endpoint, ...duplicates] = byId ? [byId] : endpoints.filter(({ name }) => name === idOrName);
+  const byId = endpoints.filter(({ id }) => id === idOrName);
+  const byName = endpoints.filter(({ name }) => name === idOrName);
+  const byBeginning = endpoints.filter(({ name }) => name.startsWith(`${idOrName}-`));
+  const [endpoint, ...duplicates] = [byId, byName, byBeginning].find((found) => found.length > 0) ?? [];
   if (!endpoint) throw new Error(`no endpoint has the id or name "${idOrName}"; ${suggestion(idOrName, endpoints)}`);
   if (duplicates.length === 0) return endpoint;
-  throw new Error(`several endpoints have the name "${idOrName}": ${describe([endpoint, ...duplicates])}; pass the id`);
+  const relation = byName.length > 0 ? "have the name" : "have a name that begins with";
+  throw new Error(`several endpoints ${relation} "${idOrName}": ${describe([endpoint, ...duplicates])}; pass the id`);
 }

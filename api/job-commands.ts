@@ -156,8 +156,22 @@ async function* jobPages(
 
 /** The time in a UUID of version 7, as in the ids of the local service; empty for any other id. */
 function submissionTime(id: string): string {
-  const [, high, low] = /^([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(id) ?? [];
+  const [, high, low] = /^(?:sync-)?([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(id) ?? [];
   return high === undefined ? "" : new Date(Number.parseInt(`${high}${low}`, 16)).toISOString();
+}
+
+/** Errors of the public Python SDK's workers: JSON text with the exception and its traceback. */
+const sdkError = z.looseObject({ error_message: z.string() });
+
+/** Maximum length of an error in a table. */
+const maxErrorLength = 120;
+
+/** The first line of a job's error, without the traceback of an SDK. */
+function errorLine(error: unknown): string {
+  if (typeof error !== "string") return "";
+  const line = sdkError.safeParse(parseJson(error)).data?.error_message ?? error;
+  const [first = ""] = line.split("\n", 1);
+  return first.length > maxErrorLength ? `${first.slice(0, maxErrorLength)}…` : first;
 }
 
 /** Prints an endpoint's jobs, newest first, as a table; or their counts, if the service does not list jobs. */
@@ -186,7 +200,7 @@ export async function listJobs(
       submissionTime(id),
       milliseconds(delayTime),
       milliseconds(executionTime),
-      typeof error === "string" ? error.split("\n", 1).join("") : "",
+      errorLine(error),
     ]);
   output.out(tableText(["JOB", "STATE", "SUBMITTED", "IN QUEUE", "EXECUTION", "ERROR"], rows));
 }

@@ -68,6 +68,7 @@ if (isMain(import.meta.url)) {
     console.log(`Installed in ${Math.round((performance.now() - started) / 1000)} s. Next steps:`);
     const start = "npx --no serverless-compute-local start --image <name>=<handler>";
     for (const step of [`cd ${relative(base, target) || "."}`, ...steps, start]) console.log(`  ${step}`);
+    console.log(`The pages in ${relative(base, join(root, "docs", "start"))} continue with a program.`);
     return 0;
   });
 }

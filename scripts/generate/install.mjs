@@ -129,7 +129,7 @@ The command reads the language from \`Pulumi.yaml\`. In an empty folder, add \`-
   \`replace\` line in \`go.mod\`. For .NET and Java, the command prints the remaining step.
 - The plugin is added to \`Pulumi.yaml\`, except in TypeScript.
 - If a step fails or you press Ctrl-C, the project keeps its previous files.
-- Commit \`release\` and \`sdks\`: the project's packages are installed from these folders.
+- Commit \`release\` and \`sdks\`, from which the packages are installed. Add \`node_modules\` and \`venv\` to \`.gitignore\`.
 
 Run the command again to [upgrade](../guides/upgrade.md). It requires npm. For another package manager, run
 \`node scripts/release/assets.mjs <folder>\` and add its files yourself.`;

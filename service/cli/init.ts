@@ -68,7 +68,7 @@ export function init(handler: string, output: Output): void {
   if (isNew) write(handler, handlerText);
   output.out(`Created ${isNew ? `${handler} and ` : ""}${seed}. Start the service:
 
-  npx --no serverless-compute-local start --seed ${seed}
+  npx --no serverless-compute-local start --seed ${seed} --watch
   npx --no serverless-compute-local run echo '{"text":"hello"}' --sync`);
 }
 

@@ -51,7 +51,7 @@ function listing({ endpointIds, runtime, ...service }: Service): string {
   const images = [
     ...Object.entries(service.images),
     ...service.imagesToPull.map((name) => [name, `no --image: ${pullerOf(runtime)} pulls it`] as const),
-    ["any other", `no --image: ${otherImagesText(runtime)}`] as const,
+    ["others", otherImagesText(runtime)] as const,
   ];
   return (endpoints.length > 0 ? section("Endpoints", endpoints) : "") + section("Images", images);
 }

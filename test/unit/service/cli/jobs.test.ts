@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createService } from "serverless-compute-local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { createEndpoint } from "../../../support/endpoint";
 import { send } from "../../../support/raw-http";
 import { handlerFile } from "../../../support/target";
@@ -157,6 +158,24 @@ describe("jobs, cancel and retry", () => {
       err: "The endpoint has no job in state CANCELLED.",
     });
     expect(await line("jobs", "fail", "--state", "done")).toMatchObject({ code: 2, out: "" });
+  });
+
+  test("jobs prints the submission time of a job that /runsync submitted", async () => {
+    const [, id = ""] = /^(\S+) +echo /m.exec((await line("status")).out) ?? [];
+    const path = `${service.serverlessUrl}/v2/${id}/runsync`;
+    const { json } = await send("POST", path, { key: service.apiKey, json: { input: {} } });
+    const submission = z.object({ id: z.string().startsWith("sync-") }).parse(json);
+    const row = (await line("jobs", "echo")).out.split("\n").find((text) => text.startsWith(submission.id));
+    expect(row).toMatch(/ COMPLETED +20\d\d-\d\d-\d\dT[\d:.]+Z /);
+  });
+
+  test.each([
+    ["the first line", "no model\nfile 1", "Error: no model"],
+    ["at most 120 characters", "m".repeat(200), `Error: ${"m".repeat(113)}…`],
+  ])("jobs prints %s of a long error", async (_what, message, shown) => {
+    const rows = async () => (await line("jobs", "fail", "--limit", "1")).out.split("\n");
+    await line("run", "fail", JSON.stringify({ message }), "--sync");
+    expect((await rows())[1]).toMatch(new RegExp(` ms +${shown}$`));
   });
 
   test("jobs waits for the time in Retry-After if the service rejects a request for jobs with 429", async () => {

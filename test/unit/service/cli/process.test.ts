@@ -63,7 +63,7 @@ test("start prints addresses, the seed file's endpoints, images, the console's l
   expect(stdout).toMatch(/ {2}Endpoints echo {3}[a-z0-9]{14}\n {12}chat {3}[a-z0-9]{14}\n/);
   expect(stdout).toContain(`  Images    acme/echo:1   python3 -u ${handler}
             acme/chat:2   no --image: a container pulls it
-            any other     no --image: a container pulls the image if a Docker Engine is available; --runtime none prevents it
+            others        a container pulls the image if a Docker Engine is available; --runtime none prevents it
 `);
   expect(stdout).toContain(join(data, "api-key"));
   expect(stdout).toContain("Stopping");
