@@ -1,24 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { Agent, createServer, request } from "node:http";
+import type { Role, Usage } from "./deploy-results";
 import { processorTime, residentMemory } from "./processes";
-
-/** Processes that take part in a command. */
-export const roles = ["engine", "language host", "provider", "service"] as const;
-type Role = (typeof roles)[number];
-
-/** Cost of one command besides its time. */
-export interface Usage {
-  /** Number of requests to the service by method and path, with `*` in place of an id. */
-  requests: Record<string, number>;
-  /** Processor time, ms. */
-  cpu: Record<Role, number>;
-  /** Peak memory of the provider's process, MiB. */
-  memory: number;
-}
-
-/** Number of requests of all kinds. */
-export const totalOf = (requests: Usage["requests"]): number =>
-  Object.values(requests).reduce((sum, count) => sum + count, 0);
 
 /** Counting proxy in front of a service. */
 export interface Counter {

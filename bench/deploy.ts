@@ -6,32 +6,14 @@ import { findCli, withCliOnPath } from "../scripts/cli/cli.mjs";
 import { findHost } from "../scripts/cli/hosts.mjs";
 import { createProgress } from "../scripts/progress.mjs";
 import { type Contestant, type Peer, viaDynamic, viaPeer, viaPlugin } from "./deploy-programs";
-import { type Counter, startCounter, type Usage, watchProcesses } from "./deploy-usage";
+import { type DeployRow, type Step, type Usage } from "./deploy-results";
+import { type Counter, startCounter, watchProcesses } from "./deploy-usage";
 import { createFloor } from "./floor";
 import { stopProcess } from "./processes";
 import { startService } from "./service";
 import { median } from "./statistics";
 
 const root = join(__dirname, "..");
-
-/** Commands of a round, in order. */
-export const steps = ["up", "preview", "refresh", "destroy"] as const;
-type Step = (typeof steps)[number];
-
-/** Medians of one provider for a number of resources. */
-export interface DeployRow {
-  by: string;
-  resources: number;
-  /** Seconds of each command, from its start to its end. */
-  seconds: Record<Step, number>;
-  /**
-   * Median ratio of this provider's time to the time of the provider compared with, in the same round. Absent for that
-   * provider.
-   */
-  ratio?: { to: string; of: Record<Step, number> };
-  /** Cost of each command besides time, measured in a separate round. */
-  usage: Record<Step, Usage>;
-}
 
 const commands: Record<Step, string[]> = {
   up: ["up", "--yes", "--skip-preview"],
@@ -111,26 +93,6 @@ const byStep = (read: (step: Step) => number): Record<Step, number> => ({
   refresh: read("refresh"),
   destroy: read("destroy"),
 });
-
-/**
- * Maximum ratios to the floor, which the quick measurement checks. They exceed those of an idle machine (docs/performance.md), because
- * its machine has other load.
- */
-export const maxRatios: Record<string, Record<Step, number>> = {
-  "plugin under Node": { up: 1.4, preview: 1.25, refresh: 1.4, destroy: 1.4 },
-  "dynamic resources": { up: 1.25, preview: 1.25, refresh: 1.25, destroy: 1.25 },
-};
-
-/** A sentence for each ratio above its limit. */
-export const exceededRatios = (rows: DeployRow[]): string[] =>
-  rows.flatMap(({ by, resources, ratio }) =>
-    steps.flatMap((step) => {
-      const [value, limit] = [ratio?.of[step] ?? 0, maxRatios[by]?.[step] ?? Number.POSITIVE_INFINITY];
-      return value > limit
-        ? [`${by}, ${resources} resources, ${step}: ${value.toFixed(2)} of ${ratio?.to}; at most ${limit}`]
-        : [];
-    }),
-  );
 
 export interface DeployOptions {
   sizes: readonly number[];

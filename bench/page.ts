@@ -1,7 +1,6 @@
 import type { BurstRow } from "./burst";
 import type { ColdStart } from "./cold-start";
-import { type DeployRow, steps } from "./deploy";
-import { roles, totalOf } from "./deploy-usage";
+import { type DeployRow, roles, steps, totalOf } from "./deploy-results";
 import type { FirstJobRow } from "./first-job";
 import type { JobRow } from "./jobs";
 import type { LagRow } from "./lags";

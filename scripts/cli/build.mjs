@@ -155,9 +155,7 @@ export async function buildCli({ version, folder, go, env, dynamicProvider, inst
  */
 export async function checkGo(go = "go", env = process.env) {
   const finished = await run(go, ["version"], { env, timeout: 20_000 }).catch((error) => {
-    throw isNotFound(error)
-      ? new ToolMissing(`there is no \`${go}\` on PATH; install Go 1.25 or later (https://go.dev/dl/)`)
-      : error;
+    throw isNotFound(error) ? new ToolMissing(`there is no \`${go}\` on PATH`) : error;
   });
   const installed = /go(\d+\.\d+(?:\.\d+)?)/.exec(finished.stdout)?.[1];
   if (finished.code !== 0 || installed === undefined)

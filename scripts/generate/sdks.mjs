@@ -103,7 +103,8 @@ export async function generateSdk(
     return { folder, source };
   } catch (error) {
     const reason = `the SDK for ${language} cannot be generated: ${error instanceof Error ? error.message : error}`;
-    if (error instanceof ToolMissing) return { reason };
+    const advice = `install a Pulumi CLI with the host of ${language}, or Go 1.25 or later (https://go.dev/dl/)`;
+    if (error instanceof ToolMissing) return { reason: `${reason}; ${advice}` };
     throw new Error(reason, { cause: error });
   } finally {
     await rm(temporaryFolder, { recursive: true, force: true });

@@ -26,6 +26,7 @@ const paths = [
   "docs/resources/settings.md",
   "provider/THIRD-PARTY-NOTICES.txt",
   "docs/service-options.md",
+  "docs/performance.md",
   "docs/catalog.md",
   "README.md",
   "docs/start/README.md",
@@ -44,7 +45,15 @@ function repository(): string {
   const folder = temporaryFolder();
   const isCopied = (path: string): boolean => !path.endsWith("node_modules");
   const packages = ["api", "provider", "service"];
-  for (const path of ["scripts", "tsconfig.json", "tsconfig.base.json", "publisher.json", ...packages, ...paths])
+  for (const path of [
+    "scripts",
+    "bench",
+    "tsconfig.json",
+    "tsconfig.base.json",
+    "publisher.json",
+    ...packages,
+    ...paths,
+  ])
     cpSync(join(root, path), join(folder, path), { recursive: true, filter: isCopied, preserveTimestamps: true });
   const installed = ["node_modules", ...packages.map((name) => `${name}/node_modules`)];
   for (const path of installed.filter((path) => existsSync(join(root, path))))
@@ -64,9 +73,11 @@ test("generate --check reports each stale or missing file and writes none; gener
   const committed = texts();
   const [missing = "", ...others] = paths;
   rmSync(join(folder, missing));
-  // Only the install commands of these pages are generated.
+  // Only the install commands and the tables of deployments of these pages are generated.
   const outdated = (path: string, text: string): string =>
-    /^(docs\/(start|guides)\/.*|README\.md)$/.test(path) ? text.replace("npm run add", "npm run sub") : `${text}\n`;
+    /^(docs\/(start|guides)\/.*|docs\/performance\.md|README\.md)$/.test(path)
+      ? text.replace("npm run add --", "npm run sub --").replace("| resources | provider |", "| resources | by |")
+      : `${text}\n`;
   const outdatedTexts = others.map((path, index) => outdated(path, committed[index + 1] ?? ""));
   for (const [index, path] of others.entries()) writeFileSync(join(folder, path), outdatedTexts[index] ?? "");
   const complaint = (path: string): string => `${path} is out of date. Run: npm run generate\n`;

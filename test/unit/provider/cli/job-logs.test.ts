@@ -176,8 +176,12 @@ describe("logs --follow", () => {
     if (!child.stdout) throw new Error("the command has no output");
     await once(createInterface(child.stdout), "line");
     child.stdout.destroy();
-    const timer = setInterval(() => void printLines(["unread"]), 200);
-    const { code, stderr } = await ended.finally(() => clearInterval(timer));
+    let isEnded = false;
+    const exit = ended.finally(() => {
+      isEnded = true;
+    });
+    while (!isEnded) await printLines(["unread"]);
+    const { code, stderr } = await exit;
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 });
