@@ -6,7 +6,7 @@ import { findCli, withCliOnPath } from "../scripts/cli/cli.mjs";
 import { findHost } from "../scripts/cli/hosts.mjs";
 import { createProgress } from "../scripts/progress.mjs";
 import { type Contestant, type Peer, viaDynamic, viaPeer, viaPlugin } from "./deploy-programs";
-import { type DeployRow, type Step, type Usage } from "./deploy-results";
+import type { DeployRow, Step, Usage } from "./deploy-results";
 import { type Counter, startCounter, watchProcesses } from "./deploy-usage";
 import { createFloor } from "./floor";
 import { stopProcess } from "./processes";
