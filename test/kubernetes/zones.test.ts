@@ -74,7 +74,7 @@ test("a data centre whose zone has no node is named, and its job runs once there
       jobs: { inQueue: 1 },
       workers: { throttled: 1 },
       message: expect.stringMatching(
-        /^no node of the cluster has room for \S+: 0\/1 nodes are available: 1 node\(s\) didn't match Pod's node affinity\/selector; the endpoint requires NVIDIA L4 in US-KS-2$/,
+        /^no node of the cluster has room for \S+: 0\/1 nodes are available: 1 node\(s\) didn't match Pod's node affinity\/selector; the endpoint requires NVIDIA L4 in US-KS-2, whose node labels are in kubernetes\.gpuNodes and kubernetes\.zones$/,
       ),
     });
   await useZone(admin, "zone-b");

@@ -124,6 +124,19 @@ function evictionOf({ status }: Pod): PodEnd | undefined {
 export const deletionOf = (pod: Pod | undefined): PodEnd =>
   (pod && evictionOf(pod)) ?? failed("was deleted from the cluster");
 
+/** Names the settings by which a node would fit, for a message of the scheduler. */
+function schedulingHint(
+  message: string,
+  { gpuTypeIds, dataCenterIds }: Pick<ContainerNeeds, "gpuTypeIds" | "dataCenterIds">,
+): string {
+  if (message.includes("unbound immediate PersistentVolumeClaims"))
+    return "; set the storage class of network volumes, kubernetes.storageClass, or a default of the cluster";
+  const lists = [gpuTypeIds, dataCenterIds].filter(({ length }) => length > 0);
+  if (lists.length === 0 || !message.includes("affinity/selector")) return "";
+  const needs = lists.map((ids) => ids.join(" or ")).join(" in ");
+  return `; the endpoint requires ${needs}, whose node labels are in kubernetes.gpuNodes and kubernetes.zones`;
+}
+
 /** The reason why the program of a pod with these needs does not run yet; undefined if nothing prevents it. */
 export function waitingOf(pod: Pod, { gpuTypeIds, dataCenterIds }: ContainerNeeds): Waiting | undefined {
   const scheduled = pod.status.conditions.find(({ type }) => type === "PodScheduled");
@@ -131,9 +144,7 @@ export function waitingOf(pod: Pod, { gpuTypeIds, dataCenterIds }: ContainerNeed
     const text = scheduled.message
       .replace(/[.,]? *(no new claims to deallocate|preemption: ).*$/s, "")
       .replace(/\.$/, "");
-    const lists = [gpuTypeIds, dataCenterIds].filter(({ length }) => length > 0);
-    const needs = lists.map((ids) => ids.join(" or ")).join(" in ");
-    const hint = needs !== "" && text.includes("affinity/selector") ? `; the endpoint requires ${needs}` : "";
+    const hint = schedulingHint(text, { gpuTypeIds, dataCenterIds });
     return { lacksStock: true, reason: `no node of the cluster has room for ${pod.metadata.name}: ${text}${hint}` };
   }
   const ready = pod.status.conditions.find(({ type }) => type === "Ready");
