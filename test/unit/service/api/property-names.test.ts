@@ -202,11 +202,7 @@ const cases: [
     "unknown property; expected one of name, ",
     {
       v2: ["containerDiskInGb", v2Template({ containerDiskInGb: 5 })],
-      seed: [
-        "containerDiskInGb",
-        seedTemplate({ containerDiskInGb: 5 }),
-        "unknown property; expected one of ",
-      ],
+      seed: ["containerDiskInGb", seedTemplate({ containerDiskInGb: 5 }), "unknown property; expected one of "],
     },
   ],
   [
@@ -214,11 +210,7 @@ const cases: [
     "unknown property; expected one of name, ",
     {
       v2: ["template", v2Endpoint({ template: "a" })],
-      seed: [
-        "templateid",
-        seedEndpoint({ templateid: "a" }),
-        "unknown property; expected one of ",
-      ],
+      seed: ["templateid", seedEndpoint({ templateid: "a" }), "unknown property; expected one of "],
     },
   ],
   [
