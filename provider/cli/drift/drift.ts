@@ -9,6 +9,7 @@ import { exitCodes, type Terminal } from "../terminal";
 import { readText } from "../text-file";
 import { type ReleasedChange, releasedChanges } from "./releases";
 import { junitText, markdownText, plainText, type Report } from "./report";
+import { withKeptCopies } from "./template-copies";
 
 /** Options of `drift`. */
 export interface DriftFlags extends StackChoice {
@@ -77,7 +78,10 @@ function reportOf(refresh: Preview, stack: string | undefined): Report {
   const resources = refresh.steps
     .map(({ urn }) => urn)
     .filter((urn) => !/::pulumi:(pulumi:Stack|providers:[^:]*)::/.test(urn));
-  const drifted = changesOf(refresh).filter(({ operation }) => operation !== "same");
+  const drifted = withKeptCopies(
+    changesOf(refresh, "service").filter(({ operation }) => operation !== "same"),
+    refresh,
+  );
   return { stack: stack ?? refresh.stack ?? "the stack", resources, drifted };
 }
 

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { optionsOf } from "serverless-compute-api/shapes";
 import { isSecret } from "../../engine/engine-properties";
-import { isRecord, pathText } from "../../engine/values";
-import { isRecorded } from "../../framework/properties/defaults";
+import { isRecord, type Properties, pathText, toProperties } from "../../engine/values";
+import { isOmitted, isRecorded } from "../../framework/properties/defaults";
+import { diffProperty } from "../../framework/properties/diff";
 import { isPlainCredential } from "../../framework/properties/input-warnings";
 import { propertyOf } from "../../framework/properties/schema";
 import { isGeneratedName, parseUrn, shortType } from "../../framework/urn";
@@ -56,8 +57,11 @@ const rankOf = ({ operation }: ResourceChange): number =>
 /** Compares by code units, for an order that is the same on every machine. */
 export const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** The changed resources of a preview: replacements, deletions, updates, creations, each in the order of their URNs. */
-export function changesOf({ steps, warnings }: Preview): ResourceChange[] {
+/**
+ * The changed resources of a preview: replacements, deletions, updates, creations, each in the order of their URNs. The new values are
+ * those of the program, or those of the service in a refresh.
+ */
+export function changesOf({ steps, warnings }: Preview, source: "program" | "service" = "program"): ResourceChange[] {
   const changes = new Map<string, ResourceChange>();
   for (const step of steps) {
     const warningTexts = warnings.filter(({ urn }) => urn === step.urn).map(({ text }) => text);
@@ -70,7 +74,7 @@ export function changesOf({ steps, warnings }: Preview): ResourceChange[] {
       urn: step.urn,
       resource: name,
       type: shortType(type),
-      properties: operation === "same" ? [] : propertiesOf(step, kindOf(type)),
+      properties: operation === "same" ? [] : propertiesOf(step, kindOf(type), source),
       warnings: [...new Set(warningTexts)].sort(compare),
     });
   }
@@ -78,17 +82,13 @@ export function changesOf({ steps, warnings }: Preview): ResourceChange[] {
 }
 
 /** The changed properties of a resource. */
-function propertiesOf(step: Step, kind: Kind | undefined): PropertyChange[] {
+function propertiesOf(step: Step, kind: Kind | undefined, source: "program" | "service"): PropertyChange[] {
   const [olds, news] = [visibleInputs(step.oldState?.inputs, kind), visibleInputs(step.newState?.inputs, kind)];
   if (!step.newState) return [];
   if (!step.oldState) return kind === undefined ? [] : settingsOf(step, news, kind);
   const forcesReplacement = (path: string[]): boolean => step.replaceReasons?.includes(path[0] ?? "") ?? false;
   const changes = findDifferences([], olds, news)
-    // The service may have any value of an input that the program omits.
-    .filter(
-      ({ path: [key = ""] }) =>
-        ![step.oldState?.inputs, step.newState?.inputs].every((inputs) => isRecorded(inputs ?? {}, key)),
-    )
+    .filter(({ path: [key = ""] }) => !isEquivalent(step, key, kind, source))
     // The default name of a replacement is drawn anew in every preview.
     .filter(({ path, old, new: value }) => !(path.join() === "name" && [old, value].every(isDefaultName(step.urn))))
     .map(({ path, old, new: value }) => ({
@@ -107,6 +107,18 @@ function propertiesOf(step: Step, kind: Kind | undefined): PropertyChange[] {
     new: secretValue,
     forcesReplacement: forcesReplacement([property]),
   }));
+}
+
+/** True if a property that looks different is the same, or if the program omits it, so that the service may have any value. */
+function isEquivalent(step: Step, key: string, kind: Kind | undefined, source: "program" | "service"): boolean {
+  const sides = [step.oldState?.inputs, step.newState?.inputs].map((inputs): Properties => toProperties(inputs ?? {}));
+  if (sides.every((inputs) => isRecorded(inputs, key))) return true;
+  const [olds = {}, news = {}] = sides;
+  const shape = kind && kinds[kind].inputs;
+  if (!shape?.shape[key]) return false;
+  return (
+    (source === "service" && isOmitted(shape, key, olds)) || diffProperty(shape, key, olds[key], news[key]).length === 0
+  );
 }
 
 /** The settings of a new resource that differ from the defaults. */

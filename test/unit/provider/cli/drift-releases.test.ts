@@ -156,6 +156,29 @@ test("a changed template whose endpoints keep their copies is reported without a
   expect(requests).toEqual([`GET /v2/serverless/${chat.id}/releases`]);
 });
 
+test.each([
+  ["the disk", { disk: 30 }, "containerDiskInGb"],
+  ["the image and a variable", { image: "acme/echo:9", env: { MODE: "fast" } }, "env, imageName"],
+  ["an additional variable", { env: { MODE: "slow", EXTRA: "1" } }, "env"],
+])(
+  "an endpoint that keeps its copy of a template with a changed %s is reported by one line",
+  async (_, change, names) => {
+    const worker = await template({ containerDiskInGb: 20 });
+    const chat = await endpoint(worker);
+    await patch(`templates/${worker.id}`, change);
+    const { out } = await report([worker, chat]);
+    expect(
+      out
+        .split("\n\n")
+        .find((text) => text.startsWith("ServerlessEndpoint"))
+        ?.split("\n"),
+    ).toEqual([
+      'ServerlessEndpoint "chat"',
+      `  warning: ${names} did not change: the endpoint keeps the previous settings of template "worker"`,
+    ]);
+  },
+);
+
 describe("a template with a bound endpoint", () => {
   test("is reported with the release of each property that releases describe, but not of values of variables", async () => {
     const worker = await template({ containerDiskInGb: 10, dockerStartCmd: ["a"], ports: "80/http, 22/tcp" }, "v1");

@@ -30,9 +30,8 @@ test("text: names each resource that differs, with the values in the state and i
       the service no longer has this object
 
     ServerlessEndpoint "chat"
-      templateId: "pbahf8n9sz" → not set
       workersMax: 1 → 3
-      warning: the settings of its workers differ from template "template-dev-ebdaab9"; the next deployment applies the template
+      warning: env did not change: the endpoint keeps the previous settings of template "template"
 
     Template "template"
       env.MODE: "slow" → "fast"
@@ -49,9 +48,8 @@ test("markdown: is the table of a preview comment", async () => {
     | operation | resource | property | state → service |
     | --- | --- | --- | --- |
     | **delete** | \`cache\` NetworkVolume |  |  |
-    | update | \`chat\` ServerlessEndpoint | \`templateId\` | \`"pbahf8n9sz"\` → not set |
-    |  |  | \`workersMax\` | \`1\` → \`3\` |
-    |  |  | ⚠️ warning | the settings of its workers differ from template "template-dev-ebdaab9"; the next deployment applies the template |
+    | update | \`chat\` ServerlessEndpoint | \`workersMax\` | \`1\` → \`3\` |
+    |  |  | ⚠️ warning | env did not change: the endpoint keeps the previous settings of template "template" |
     | update | \`template\` Template | \`env.MODE\` | \`"slow"\` → \`"fast"\` |
     |  |  | \`env.TOKEN\` | \`"{{ RUNPOD_SECRET_token-dev-f68c758 }}"\` → \`[secret]\` |"
   `);
@@ -70,7 +68,7 @@ test("junit: contains a test case for each resource, and a failure for each diff
         <failure message="env.MODE: &#34;slow&#34; → &#34;fast&#34;">env.MODE: &#34;slow&#34; → &#34;fast&#34;&#10;env.TOKEN: &#34;{{ RUNPOD_SECRET_token-dev-f68c758 }}&#34; → [secret]</failure>
       </testcase>
       <testcase classname="ServerlessEndpoint" name="chat">
-        <failure message="templateId: &#34;pbahf8n9sz&#34; → not set">templateId: &#34;pbahf8n9sz&#34; → not set&#10;workersMax: 1 → 3&#10;warning: the settings of its workers differ from template &#34;template-dev-ebdaab9&#34;; the next deployment applies the template</failure>
+        <failure message="workersMax: 1 → 3">workersMax: 1 → 3&#10;warning: env did not change: the endpoint keeps the previous settings of template &#34;template&#34;</failure>
       </testcase>
     </testsuite>"
   `);
