@@ -171,7 +171,7 @@ async function startService(
     const onProgress = (text: string): void => settings.onNotice(`${input.file}: ${text}`);
     const seeded = withoutQuota(() => applySeed(input, resources, controllers, environmentValue, onProgress, updates));
     const { created, updated, differences, endpointIds } = seeded;
-    log.info({ created, updated, differences }, "seed file: applied");
+    log.info({ created, updated: updated.map(({ path }) => path), differences }, "seed file: applied");
     for (const [name, id] of Object.entries(endpointIds)) {
       const { faults: seedFaults } = input.endpoints[name] ?? {};
       if (seedFaults) jobPath.faults.replace(id, seedFaults);
@@ -187,11 +187,11 @@ async function startService(
     const { readSeedFile } = await import("./seed/seed-file.js");
     try {
       const input = readSeedFile(seed.file);
-      const { created, updated, differences } = await applySeedFile(input, true);
+      const { created, updated, differences, others } = await applySeedFile(input, true);
       const atStart = (["images", "simulate", "runtime", "kubernetes"] as const).filter(
         (section) => !isDeepStrictEqual(input[section], seed[section]),
       );
-      return { file: seed.file, created, updated, differences, atStart };
+      return { file: seed.file, created, updated, differences, others, atStart };
     } catch (error) {
       throw error instanceof StartError ? new ServiceError("invalid", error.message) : error;
     }

@@ -13,11 +13,14 @@ export const localPaths = {
 export interface AppliedSeed {
   /** Path of the seed file. */
   file: string;
-  /** Created and updated objects, as `section.name`. */
+  /** Created objects, as `section.name`. */
   created: string[];
-  updated: string[];
+  /** Updated objects, with the changed properties. */
+  updated: { path: string; changes: string[] }[];
   /** A message for each difference that no update can remove. */
   differences: string[];
+  /** Objects of the service that the file does not contain, as `section.name`. */
+  others: string[];
   /** Changed sections that take effect at the next start. */
   atStart: string[];
 }

@@ -6,17 +6,28 @@ import { type Output, printError } from "./output";
 const applied = z.object({
   file: z.string(),
   created: z.array(z.string()),
-  updated: z.array(z.string()),
+  updated: z.array(z.object({ path: z.string(), changes: z.array(z.string()) })),
   differences: z.array(z.string()),
+  others: z.array(z.string()),
   atStart: z.array(z.string()),
 });
+
+/** Number of objects that a line names. */
+const namedObjects = 5;
 
 /** Applies the changes of a running service's seed file, and prints what was created, updated and left. */
 export async function applySeedFile(data: string, output: Output): Promise<void> {
   const response = expectSuccess(await connect(data).send("POST", localPaths.seed));
-  const { file, created, updated, differences, atStart } = applied.parse(response.json);
-  const lines = [...created.map((path) => `created ${path}`), ...updated.map((path) => `updated ${path}`)];
+  const { file, created, updated, differences, others, atStart } = applied.parse(response.json);
+  const lines = [
+    ...created.map((path) => `created ${path}`),
+    ...updated.flatMap(({ path, changes }) => [`updated ${path}`, ...changes.map((change) => `  ${change}`)]),
+  ];
   output.out(lines.length > 0 ? lines.join("\n") : `${file}: no changes`);
+  if (others.length > 0) {
+    const more = others.length > namedObjects ? `, and ${others.length - namedObjects} more` : "";
+    output.out(`not in the file and unchanged: ${others.slice(0, namedObjects).join(", ")}${more}`);
+  }
   for (const difference of differences)
     printError(output, `${file}: ${difference}; delete the object, or revert the file`);
   for (const section of atStart) printError(output, `${file}: ${section}: takes effect when the service restarts`);

@@ -8,7 +8,9 @@ export function watchSeedFile(file: string, onNotice: (text: string) => void): {
   const onChange = ({ mtimeMs }: { mtimeMs: number }, previous: { mtimeMs: number }): void => {
     // 0 means that the file does not exist, for example while an editor replaces it.
     if (mtimeMs !== 0 && mtimeMs !== previous.mtimeMs)
-      onNotice(`${file}: changed; run "serverless-compute-local apply", or restart the service`);
+      onNotice(
+        `${file}: changed; run "serverless-compute-local apply", because a restart only creates missing objects`,
+      );
   };
   watchFile(file, { interval, persistent: false }, onChange);
   return { close: () => unwatchFile(file, onChange) };

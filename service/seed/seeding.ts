@@ -1,21 +1,21 @@
 import { randomUUID } from "node:crypto";
-import { isDeepStrictEqual } from "node:util";
-import { showValue } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { nameInRestV2 } from "../api/property-names";
 import { issuesText, type NameOf, ServiceError } from "../errors";
 import type { Resources } from "../resources";
-import { isHidden } from "../validation";
+import { changeText, type Difference, differencesOf, differenceText, settingsOf } from "./differences";
 import { type Seed, withFile } from "./seed-file";
 
 /** The outcome of seeding. */
 interface Seeded {
   /** Created objects, as `section.name`. */
   created: string[];
-  /** Updated objects, as `section.name`. */
-  updated: string[];
+  /** Updated objects, as `section.name`, with the changed properties. */
+  updated: { path: string; changes: string[] }[];
   /** A message for each property of an existing object that differs from the file. */
   differences: string[];
+  /** Objects of the service that the file does not contain, as `section.name`. */
+  others: string[];
   /** Ids of the file's endpoints by name. */
   endpointIds: Record<string, string>;
 }
@@ -163,8 +163,8 @@ export function applySeed(
    * Creates missing objects, and a twin of each existing object to compare their records, unless it was just created; then rolls back.
    * With `updates`, an object that differs is also updated, because later objects may copy it. Returns the messages by path.
    */
-  function findDifferences(ids: Ids, created: ReadonlySet<string>, withUpdates: boolean): Map<string, string[]> {
-    const differences = new Map<string, string[]>();
+  function findDifferences(ids: Ids, created: ReadonlySet<string>, withUpdates: boolean): Map<string, Difference[]> {
+    const differences = new Map<string, Difference[]>();
     runAndRollBack(transaction, () =>
       visit("checked", ids, (entry) => {
         const { path, id, controller } = entry;
@@ -174,7 +174,7 @@ export function applySeed(
         const hasOtherValue = typeof value === "string" && value !== secrets.valueOf(entry.name);
         const twin = create(entry, `seed-${randomUUID()}`);
         const found = [
-          ...(hasOtherValue ? [`${path}.value: differs from the service`] : []),
+          ...(hasOtherValue ? [{ property: `${path}.value` }] : []),
           ...differencesOf(path, settingsOf(twin), settingsOf(controller.get(id))),
         ];
         if (found.length === 0) return undefined;
@@ -196,10 +196,10 @@ export function applySeed(
     const exists = sections.flatMap((section) => Object.keys(seed[section]).map((name) => ids[section].has(name)));
     const created = new Set<string>();
     // First, because the file may be invalid for an existing object. The creation validates all others.
-    const compare = (withUpdates: boolean): Map<string, string[]> =>
+    const compare = (withUpdates: boolean): Map<string, Difference[]> =>
       exists.includes(true) ? findDifferences(copyOf(ids), created, withUpdates) : new Map();
     let differences = compare(updates);
-    const differing = updates ? differences : new Map<string, string[]>();
+    const differing = updates ? differences : new Map<string, Difference[]>();
     if (exists.includes(false) || differing.size > 0) {
       transaction(() =>
         visit("created", ids, (entry) => {
@@ -215,11 +215,18 @@ export function applySeed(
       differences = compare(false);
     }
     const endpointIds = Object.keys(seed.endpoints).map((name) => [name, findId(ids.endpoints, "endpoints", name)]);
-    const remains = (path: string): number => differences.get(path)?.length ?? 0;
+    const remains = (path: string, { property }: Difference): boolean =>
+      differences.get(path)?.some((difference) => difference.property === property) ?? false;
     return {
       created: [...created],
-      updated: [...differing].flatMap(([path, { length }]) => (remains(path) < length ? [path] : [])),
-      differences: [...differences.values()].flat(),
+      updated: [...differing].flatMap(([path, found]) => {
+        const changed = found.filter((difference) => !remains(path, difference));
+        return changed.length > 0 ? [{ path, changes: changed.map(changeText) }] : [];
+      }),
+      differences: [...differences.values()].flat().map(differenceText),
+      others: sections.flatMap((section) =>
+        [...ids[section].keys()].flatMap((name) => (Object.hasOwn(seed[section], name) ? [] : [`${section}.${name}`])),
+      ),
       endpointIds: Object.fromEntries(endpointIds),
     };
   });
@@ -271,26 +278,4 @@ function runAndRollBack(transaction: Resources["transaction"], work: () => void)
   } catch (error) {
     if (error !== rollback) throw error;
   }
-}
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** A record without its name and without properties that requests cannot set. */
-function settingsOf(record: unknown): unknown {
-  if (!isObject(record)) return record;
-  const { id, name, createdAt, requestUrls, valueLastUpdatedAt, ...settings } = record;
-  return settings;
-}
-
-/** Differences between the record that the file would create and the existing record. */
-function differencesOf(path: string, file: unknown, service: unknown): string[] {
-  if (isObject(file) && isObject(service)) {
-    const keys = new Set([...Object.keys(file), ...Object.keys(service)]);
-    return [...keys].flatMap((key) => differencesOf(`${path}.${key}`, file[key], service[key]));
-  }
-  if (isDeepStrictEqual(file, service)) return [];
-  const describeValue = (value: unknown): string => (value === undefined ? "nothing" : showValue(value));
-  if (isHidden(path.split("."))) return [`${path}: differs from the service`];
-  return [`${path}: ${describeValue(file)} in the file, ${describeValue(service)} in the service`];
 }

@@ -81,10 +81,16 @@ test("new and changed objects of each section are created and updated, without v
   expect(out.split("\n")).toEqual([
     "created endpoints.extra",
     "updated secrets.token",
+    "  secrets.token.value: changed",
     "updated volumes.models",
+    "  volumes.models.size: 10 → 20",
     "updated templates.base",
+    "  templates.base.env.MODE: changed",
     "updated endpoints.shared",
+    "  endpoints.shared.env.MODE: changed",
     "updated endpoints.own",
+    "  endpoints.own.env.SIZE: changed",
+    "  endpoints.own.workers.max: 2 → 5",
   ]);
   expect(out).not.toContain("hidden-value");
   expect(await objects(service, "/network-volumes")).toMatchObject({ networkVolumes: [{ size: 20 }] });
@@ -112,6 +118,16 @@ test("a difference that an update cannot remove is reported, and sections of the
     `serverless-compute-local: ${file}: simulate: takes effect when the service restarts`,
   ]);
   expect(await objects(service, "/network-volumes")).toMatchObject({ networkVolumes: [{ dataCenter: "EU-RO-1" }] });
+});
+
+test("objects that the file no longer contains are named and unchanged", async () => {
+  const { service } = await start();
+  const before = await objects(service, "/serverless");
+  change([/ {2}own:[\s\S]*$/, ""]);
+  const { code, out, err } = await apply();
+  expect({ code, err }).toEqual({ code: 0, err: "" });
+  expect(out.split("\n")).toEqual([`${file}: no changes`, "not in the file and unchanged: endpoints.own"]);
+  expect(await objects(service, "/serverless")).toEqual(before);
 });
 
 test.each<[string, [string, string], RegExp]>([
@@ -174,5 +190,7 @@ test("a change of the file is noticed once, and names the command that applies i
   const { notices } = await start();
   change(["max: 2", "max: 5"]);
   await expect.poll(() => notices, { timeout: 20_000 }).not.toEqual([]);
-  expect(notices).toEqual([`${file}: changed; run "serverless-compute-local apply", or restart the service`]);
+  expect(notices).toEqual([
+    `${file}: changed; run "serverless-compute-local apply", because a restart only creates missing objects`,
+  ]);
 });
