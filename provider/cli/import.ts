@@ -1,3 +1,4 @@
+import { selectedService } from "../settings/settings";
 import { openAccount } from "./account";
 import { requireEmpty } from "./project/folder";
 import { readObjects } from "./project/objects";
@@ -28,7 +29,7 @@ export async function importAccount(
         ? `${account.baseUrl}: the account has no objects to import; nothing was written`
         : `--filter: no object of the account matches ${JSON.stringify(flags.filter)}; nothing was written`,
     );
-  return writeProject(objects, { skipped, noCounterpart: [] }, flags, io);
+  return writeProject(objects, { settings: selectedService(environment), skipped, noCounterpart: [] }, flags, io);
 }
 
 /** Returns a function that compares whole names with a pattern. */

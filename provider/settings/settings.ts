@@ -9,6 +9,15 @@ import { addressNames, type ConfigLookup, type Environment, labelOf, namesOf, te
 
 export type { ConfigLookup };
 
+/** The settings in the environment that select the service and its dialect. */
+export function selectedService(environment: Environment = process.env): { name: SettingName; value: string }[] {
+  const names = ["target", "dialect", "url", "baseUrl", "graphqlUrl", "serverlessUrl"] as const;
+  return names.flatMap((name) => {
+    const value = environment[settingTable[name].variable];
+    return value ? [{ name, value }] : [];
+  });
+}
+
 /** Validated settings of the clients and the operations. */
 export interface Settings {
   clients: ClientSettings;

@@ -1,4 +1,5 @@
 import type { Properties } from "../../engine/values";
+import { selectedService } from "../../settings/settings";
 import { openAccount } from "../account";
 import { requireEmpty } from "../project/folder";
 import { readObjects } from "../project/objects";
@@ -51,7 +52,7 @@ export async function moveRecorded(
   const noCounterpart = recorded.flatMap((resource) =>
     lossesOf(resource, inputsOf.get(keyOf(resource.kind, resource.id))),
   );
-  const omissions = { skipped: [...skipped, ...missingObjects], noCounterpart };
+  const omissions = { settings: selectedService(environment), skipped: [...skipped, ...missingObjects], noCounterpart };
   return writeProject(namedObjects, omissions, flags, io);
 }
 

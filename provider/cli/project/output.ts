@@ -26,7 +26,7 @@ export interface ProjectFlags {
 /** Writes a project with the objects and the file for `pulumi import`, and prints the report. Returns the exit code. */
 export async function writeProject(
   objects: readonly AccountObject[],
-  omissions: Pick<Report, "skipped" | "noCounterpart">,
+  { settings, ...omissions }: Pick<Report, "settings" | "skipped" | "noCounterpart">,
   flags: ProjectFlags,
   io: Terminal,
 ): Promise<number> {
@@ -39,7 +39,14 @@ export async function writeProject(
     ...projects[flags.language](program, project),
     "import.json": `${JSON.stringify({ resources }, null, 2)}\n`,
   });
-  const report = { folder: flags.out, language: flags.language, resources, config: program.config, ...omissions };
+  const report = {
+    folder: flags.out,
+    language: flags.language,
+    resources,
+    config: program.config,
+    settings,
+    ...omissions,
+  };
   io.out(flags.json ? JSON.stringify(report, null, 2) : reportText(report));
   return omissions.skipped.length + omissions.noCounterpart.length > 0 ? exitCodes.attention : 0;
 }

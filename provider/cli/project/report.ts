@@ -20,6 +20,8 @@ export interface Report {
   /** Keys of the stack's config that must be set as secrets. */
   config: string[];
   skipped: Skipped[];
+  /** Settings in the environment that select the service, for the stack's config. */
+  settings: { name: string; value: string }[];
   /** Resources and properties of a moved state that this package does not have. */
   noCounterpart: { address: string; reason: string }[];
 }
@@ -35,7 +37,7 @@ const installations: Record<Report["language"], string[]> = {
 };
 
 /** The report as text. */
-export function reportText({ folder, language, resources, config, skipped, noCounterpart }: Report): string {
+export function reportText({ folder, language, resources, config, settings, skipped, noCounterpart }: Report): string {
   const kinds = resources.map(({ type }) => shortType(type));
   const counts = [...new Set(kinds)].map((kind) => `${kinds.filter((candidate) => candidate === kind).length} ${kind}`);
   const lines = [
@@ -47,6 +49,7 @@ export function reportText({ folder, language, resources, config, skipped, noCou
     `  cd ${folder}`,
     ...installations[language].map((command) => `  ${command}`),
     "  pulumi stack init dev",
+    ...settings.map(({ name, value }) => `  pulumi config set serverless-compute:${name} ${value}`),
     ...config.map((key) => `  pulumi config set --secret ${key}`),
     "  pulumi import --file import.json --yes --skip-preview --protect=false --generate-code=false",
     "  pulumi preview --expect-no-changes",

@@ -71,6 +71,10 @@ describe.each(["v1", "v2"])("an import of an account in dialect %s", (dialect) =
     expect(stdout).toContain(
       `Next:\n  cd ${out}\n  npm install   # requires the SDK: run npm run sdks -- <this folder>/sdks nodejs `,
     );
+    expect(stdout.match(/(?<=pulumi config set serverless-compute:).*$/gm)).toEqual([
+      `dialect ${dialect}`,
+      `url ${bench.proxy.origin}`,
+    ]);
     const keys = ["tokenSecretValue", "registryCredentialsUsername", "registryCredentialsPassword"];
     expect(stdout.match(/(?<=pulumi config set --secret )\S+$/gm)).toEqual(keys);
     for (const key of keys) expect(program).toContain(`requireSecret("${key}")`);
@@ -111,6 +115,10 @@ it("prints a report as JSON", async () => {
     language: "typescript",
     skipped: [],
     noCounterpart: [],
+    settings: [
+      { name: "dialect", value: "v2" },
+      { name: "url", value: bench.proxy.origin },
+    ],
     config: ["tokenSecretValue"],
     resources: [{ type: "serverless-compute:index:Secret", name: "token-secret", id: expect.any(String) }],
   });
