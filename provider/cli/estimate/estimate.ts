@@ -82,8 +82,14 @@ function uncertaintyOf(
     if (unpriced) return `; add ${unpriced.length === 1 ? "it" : "them"} to ${prices}`;
     return reason.includes(";") ? "" : "; set a fixed value in the program";
   };
-  const texts = costs.flatMap(({ kind, resource, after }) =>
-    isUnknown(after) ? [`${kind} "${resource}": ${after.unknown}${remedyOf(after)}`] : [],
+  const resourcesByReason = new Map<string, string[]>();
+  for (const { kind, resource, after } of costs) {
+    if (!isUnknown(after)) continue;
+    const reason = `${after.unknown}${remedyOf(after)}`;
+    resourcesByReason.set(reason, [...(resourcesByReason.get(reason) ?? []), `${kind} "${resource}"`]);
+  }
+  const texts = [...resourcesByReason].map(([reason, [first, ...others]]) =>
+    others.length === 0 ? `${first}: ${reason}` : `${first} and ${countOf(others.length, "more resource")}: ${reason}`,
   );
   return texts.length === 0 ? undefined : texts.join(". ");
 }

@@ -232,6 +232,19 @@ describe("estimate with a file of prices", () => {
     );
   });
 
+  test("an unconfirmed budget states a reason of several resources once, with their number", async () => {
+    const file = await fileWith({ gpus: prices.gpus });
+    const steps = ["a", "b", "c"].map((name) => ({
+      op: "create",
+      urn: `urn:pulumi:dev::shop::serverless-compute:index:NetworkVolume::${name}`,
+      newState: { inputs: { size: 10, type: "STANDARD" } },
+    }));
+    const { err } = await command(["estimate", "--prices", file, "--max-hourly", "9"], JSON.stringify({ steps }));
+    expect(err.split("\n").at(-1)).toBe(
+      `The budget of 9 per hour cannot be confirmed: NetworkVolume "a" and 2 more resources: volume type "STANDARD" has no known price; add it to ${file}.`,
+    );
+  });
+
   test("rejects a file that is not a preview with the command that prints one", async () => {
     for (const content of [[], "text"])
       expect(await command(["estimate", await fileWith(content)])).toMatchObject({
