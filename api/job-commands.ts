@@ -6,7 +6,7 @@ import { findEndpoint, type NamedEndpoint } from "./endpoint-names";
 import { JobFailed, streamUntilFinal, waitUntilFinal } from "./job-waits";
 import { elementTexts, memberTexts } from "./json-text";
 import { parseJson } from "./response";
-import { endpointHealth, type JobRecord, type JobStatus, jobRecord, jobStatus, jobVisibility } from "./shapes";
+import { endpointHealth, isFinal, type JobRecord, type JobStatus, jobRecord, jobStatus, jobVisibility } from "./shapes";
 
 export { type CommandOutput, tableText, untilInterrupted } from "./command-output";
 export { findEndpoint, type NamedEndpoint } from "./endpoint-names";
@@ -228,14 +228,26 @@ export async function callJob(
   for (const endpoint of endpoints) {
     const record = await service.send("GET", endpoint.id, `status/${segment}`);
     // A load balancer has no jobs and rejects the request.
-    if (record.status !== 200) continue;
-    const response =
-      operation === "status" ? record : await service.send("POST", endpoint.id, `${operation}/${segment}`);
-    return output.out(bodyOf(response));
+    if (record.status === 200) return callFoundJob(service, operation, endpoint.id, record, output);
   }
   const job = await findJobByPart(service, endpoints, id);
-  const path = operation === "status" ? `status/${job.id}` : `${operation}/${job.id}`;
-  output.out(bodyOf(await service.send(operation === "status" ? "GET" : "POST", job.endpointId, path)));
+  const record = await service.send("GET", job.endpointId, `status/${job.id}`);
+  await callFoundJob(service, operation, job.endpointId, record, output);
+}
+
+/** Prints the record of a job, or the response to its cancellation or retry. */
+async function callFoundJob(
+  service: JobService,
+  operation: (typeof commandsOfJob)[number]["operation"],
+  endpointId: string,
+  found: JobResponse,
+  output: CommandOutput,
+): Promise<void> {
+  const text = bodyOf(found);
+  if (operation === "status") return output.out(text);
+  const { id, status } = jobRecord.parse(JSON.parse(text));
+  if (operation === "cancel" && isFinal(status)) output.err(`job ${id}: already ${status}`);
+  output.out(bodyOf(await service.send("POST", endpointId, `${operation}/${id}`)));
 }
 
 /** Finds the only listed job whose id contains a text; throws an Error if there is none, or if there are several. */
