@@ -30,7 +30,8 @@ await runScript(async () => {
   const [folder = ""] = positionals;
   const size = Number(values.sample);
   if (positionals.length !== 1 || !Number.isInteger(size) || size < 1) throw new Error(usage);
-  if (!existsSync(join(root, folder))) throw new Error(`${folder}: does not exist; pass a folder such as service/queue`);
+  if (!existsSync(join(root, folder)))
+    throw new Error(`${folder}: does not exist; pass a folder such as service/queue`);
   process.chdir(root);
   process.env["MUTATION_PROJECTS"] =
     values.projects ?? defaultProjects.find(({ prefix }) => folder.startsWith(prefix))?.names;
