@@ -6,15 +6,11 @@ let createdCount = 0;
 const nextId = (): string => `floor${(createdCount++).toString(36).padStart(9, "0")}`;
 
 /**
- * ResourceOperations without I/O that returns immediately; only engine, transport and process remain. State is the same as with
- * the real lifecycle, because all resources of a kind have the defaults of its first resource.
+ * ResourceOperations without I/O that returns immediately; only engine, transport and process remain. The state has the same inputs as with
+ * the real lifecycle, because all resources of a kind have the defaults of its first resource, and no other outputs.
  */
 function floorOf(lifecycle: ResourceOperations): ResourceOperations {
   let defaults: Properties | undefined;
-  const outputsOf = (properties: Properties): Properties => ({
-    ...Object.fromEntries(Object.keys(lifecycle.options).map((key) => [key, null])),
-    ...properties,
-  });
   return {
     ...lifecycle,
     check: (olds, news, ...rest) => {
@@ -23,8 +19,8 @@ function floorOf(lifecycle: ResourceOperations): ResourceOperations {
     },
     diff: () => [],
     warnings: () => [],
-    previewOutputs: (olds, news) => ({ ...outputsOf(news), ...olds }),
-    create: async (properties) => ({ id: nextId(), outputs: outputsOf(properties) }),
+    previewOutputs: (olds, news) => ({ ...news, ...olds }),
+    create: async (properties) => ({ id: nextId(), outputs: properties }),
     read: async (id, olds) => ({ id, inputs: olds, outputs: olds }),
     update: async (_id, olds, news) => ({ ...olds, ...news }),
     delete: async () => {},
