@@ -1,3 +1,4 @@
+import { maxNesting } from "serverless-compute-api/json-text";
 import { type Bounds, expectation, propertyNamesAt, rangeRule, showValue } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { type Issue, invalidProperty, issueText, type ObjectKind, ServiceError } from "./errors";
@@ -54,8 +55,8 @@ const wholeBody = ["body"];
 const maxTextIssues = 20;
 
 /**
- * Adds the issues that no shape finds: texts that the store would change, and the variable that zod omits from `env`. `path` is only copied
- * for an issue, because a body may be deep and wide.
+ * Adds the issues that no shape finds: texts that the store would change, and the variable that zod omits from `env`. Throws a ServiceError
+ * `invalid` above `maxNesting`. `path` is only copied for an issue, because a body may be deep and wide.
  */
 function addTextIssues(value: unknown, path: string[], issues: Issue[]): void {
   if (issues.length === maxTextIssues) return;
@@ -66,6 +67,8 @@ function addTextIssues(value: unknown, path: string[], issues: Issue[]): void {
     return;
   }
   if (typeof value !== "object" || value === null) return;
+  if (path.length === maxNesting)
+    throw new ServiceError("invalid", `body: must not nest deeper than ${maxNesting} levels`);
   for (const [key, member] of Object.entries(value)) {
     path.push(key);
     if (key === "__proto__" && path.at(-2) === "env") issues.push({ path: [...path], text: "is not allowed" });
@@ -74,8 +77,11 @@ function addTextIssues(value: unknown, path: string[], issues: Issue[]): void {
   }
 }
 
-/** Throws a ServiceError of `code` if a parsed text contains what the store would change or zod would omit. */
-export function checkTexts(input: unknown, code: "invalid" | "unprocessable"): void {
+/**
+ * Checks a parsed text in one walk: throws a ServiceError of `code` if it contains what the store would change or zod would omit, and
+ * `invalid` if it nests too deeply.
+ */
+export function checkParsedText(input: unknown, code: "invalid" | "unprocessable"): void {
   const issues: Issue[] = [];
   addTextIssues(input, [], issues);
   if (issues.length > 0) throw new ServiceError(code, issues);

@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ServiceError } from "../errors";
-import { checkTexts } from "../validation";
+import { checkParsedText } from "../validation";
 
 /** Adds a parser for bodies of these content types; rejects a body that is not UTF-8, because its decoded text would differ. */
 export function addTextParser(
@@ -18,6 +18,28 @@ export function addTextParser(
   app.addContentTypeParser(contentTypes, { parseAs: "buffer", ...options }, parser);
 }
 
+/**
+ * Parses the JSON bodies of a scope, and checks them with `checkParsedText`. An empty body is valid (cancel, purge). The error for a
+ * malformed body does not quote it.
+ */
+export function parseJsonBodies(app: FastifyInstance, code: "invalid" | "unprocessable"): void {
+  app.removeContentTypeParser(["application/json", "text/plain"]);
+  addTextParser(app, ["application/json"], (text) => {
+    if (text.trim() === "") return undefined;
+    const value = parseJson(text);
+    checkParsedText(value, code);
+    return value;
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ServiceError("invalid", "body: must be valid JSON");
+  }
+}
+
 /** Passes bodies of these content types as text to the routes of a scope, which parse only the members that they need. */
 export function keepBodyText(app: FastifyInstance, contentTypes: string[], bodyLimit?: number): void {
   app.removeContentTypeParser(contentTypes);
@@ -26,11 +48,6 @@ export function keepBodyText(app: FastifyInstance, contentTypes: string[], bodyL
 
 /** The body text of a request in a scope of `keepBodyText`; empty without a body. */
 export const bodyText = ({ body }: FastifyRequest): string => (typeof body === "string" ? body : "");
-
-/** Checks the texts in the bodies of all requests of a scope with `checkTexts`. */
-export function checkBodyTexts(scope: FastifyInstance, code: "invalid" | "unprocessable"): void {
-  scope.addHook("preHandler", async ({ body }) => checkTexts(body, code));
-}
 
 /** The error for a body above a limit in bytes. */
 export const bodyTooLarge = (limit: number): ServiceError =>

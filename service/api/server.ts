@@ -1,6 +1,5 @@
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
-import { JsonTextError, memberTexts } from "serverless-compute-api/json-text";
 import { type RetirableApi, ServiceError, serviceStopping } from "../errors";
 import { createHostCheck, type Listening } from "../listening";
 import type { Resources } from "../resources";
@@ -13,7 +12,7 @@ import { registerRestV1Routes } from "./management/rest-v1";
 import { registerRestV2Routes } from "./management/rest-v2";
 import type { MetricsText } from "./meters";
 import { registerMetricsRoute } from "./metrics";
-import { addTextParser, checkBodyTexts, discardBody } from "./request-body";
+import { discardBody, parseJsonBodies } from "./request-body";
 import { originForm } from "./request-target";
 import { createMalformedRequestHandler, maxIdLength, rejectUnknownRoute, roots, sendRequestError } from "./responses";
 import type { UserRateLimit } from "./user-rate-limit";
@@ -124,11 +123,10 @@ export function createServer(deps: {
     const isEndpoint = (id: string): boolean => resources.endpoints.find(id) !== undefined;
     rejectUnknownRoute(request, reply, { isEndpoint, admissionFault });
   });
-  acceptEmptyJson(app);
+  parseJsonBodies(app, "invalid");
   registerForUsers(roots.rest, (scope) => {
     if (retire.includes("v1")) return rejectRetired(scope, "REST v1", ["/", "/*"]);
     scope.addHook("onRequest", async (request) => auth.checkRest(request));
-    checkBodyTexts(scope, "invalid");
     registerRestV1Routes(scope, resources, rest);
   });
   registerForUsers(roots.jobs, (scope) => registerRestV2Routes(scope, { ...restV2, admissionFault, resources }));
@@ -138,7 +136,6 @@ export function createServer(deps: {
     scope.addHook("onRequest", async (request) => {
       if (auth.hasGraphqlKey(request)) auth.checkGraphql(request);
     });
-    checkBodyTexts(scope, "invalid");
     // Loaded at the first request, because graphql-js takes the most time and memory at start.
     scope.post(roots.graphql, async (request, reply) => {
       const { executeGraphql, isPublicRequest } = await import("./management/graphql.js");
@@ -215,22 +212,6 @@ function rejectRetired(scope: FastifyInstance, api: string, paths: string[]): vo
       throw new ServiceError("retired", `${api}: is retired; use REST v2 (${roots.jobs})`);
     });
   }
-}
-
-/** Parses JSON bodies. An empty body is valid (cancel, purge). The error for a malformed or too deeply nested body does not quote it. */
-function acceptEmptyJson(app: FastifyInstance): void {
-  app.removeContentTypeParser(["application/json", "text/plain"]);
-  addTextParser(app, ["application/json"], (text) => {
-    if (text.trim() === "") return undefined;
-    try {
-      const value: unknown = JSON.parse(text);
-      memberTexts(text);
-      return value;
-    } catch (error) {
-      const fault = error instanceof JsonTextError ? error.message : "must be valid JSON";
-      throw new ServiceError("invalid", `body: ${fault}`);
-    }
-  });
 }
 
 /** Logs responses with their routes instead of URLs, which may contain a key. */

@@ -7,7 +7,7 @@ import { faultShape } from "../faults/faults";
 import { simulationShape } from "../options";
 import { checkStock } from "../resources/stock";
 import { commandLineOf } from "../resources/template-table";
-import { checkTexts, parseInput } from "../validation";
+import { checkParsedText, parseInput } from "../validation";
 import { CommandLineError, splitCommandLine } from "../workers/command-line";
 import { isSource } from "../workers/handler-files";
 import { runtimeNames } from "../workers/runtimes";
@@ -42,7 +42,7 @@ export function readSeedFile(path: string): Seed {
   const file = resolve(path);
   return withFile(file, () => {
     const content = parseText(readText(file));
-    checkTexts(content, "invalid");
+    checkParsedText(content, "invalid");
     const seed = parseInput(seedShape, content);
     checkStock(seed.simulate.stock);
     const images = Object.entries(seed.images).map(([name, command]) => [name, resolveCommand(file, name, command)]);
@@ -55,7 +55,7 @@ export function withFile<Result>(file: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    // The parser and the checks are recursive.
+    // The parser is recursive.
     if (error instanceof RangeError) throw new StartError(`${file}: nests too deeply; write fewer levels`);
     if (!(error instanceof ServiceError)) throw error;
     throw new StartError(`${file}: ${error.message}`);

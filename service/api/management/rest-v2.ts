@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError } from "../../errors";
 import type { Resources } from "../../resources";
-import { checkBodyTexts } from "../request-body";
+import { parseJsonBodies } from "../request-body";
 import { reservedWords } from "../responses";
 import { registerAccountRoutes } from "./account";
 import { registerBillingRoutes } from "./billing";
@@ -41,7 +41,7 @@ export function registerRestV2Routes(
     const fault = admissionFault(request, reply);
     if (fault) throw fault;
   });
-  checkBodyTexts(app, "unprocessable");
+  parseJsonBodies(app, "unprocessable");
   registerControllers(app, "v2", controllers);
   registerWorkerRoutes(app, { resources, view, clock, pager });
   registerCatalogRoutes(app, resources);

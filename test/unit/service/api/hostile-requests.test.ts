@@ -24,15 +24,38 @@ test.each(["REST", "GraphQL"] as const)(
   },
 );
 
-test.each(["REST", "GraphQL"] as const)(
-  "%s: 400,000 nested lists are rejected without an internal error",
-  async (api) => {
-    const text = `{"name":${"[".repeat(400_000)}${"]".repeat(400_000)}}`;
-    const response = await send("POST", roots[api](), { key: key(), text });
+const parsedBodies = {
+  "REST v1": { method: "POST", url: roots.REST, invalidText: 400 },
+  "REST v2": { method: "POST", url: () => `${rig.service.serverlessUrl}/v2/templates`, invalidText: 422 },
+  GraphQL: { method: "POST", url: roots.GraphQL, invalidText: 400 },
+  "a local path": { method: "PUT", url: () => `${rig.root}/local/endpoints/none/faults`, invalidText: 400 },
+} as const;
+const names = Object.keys(parsedBodies) as (keyof typeof parsedBodies)[];
+const nested = (levels: number): string => `{"name":${"[".repeat(levels - 1)}${"]".repeat(levels - 1)}}`;
+
+test.each(names.flatMap((api) => [400_000, 1001].map((levels) => [api, levels] as const)))(
+  "%s: a body with %i levels is rejected without an internal error",
+  async (api, levels) => {
+    const { method, url } = parsedBodies[api];
+    const response = await send(method, url(), { key: key(), text: nested(levels) });
     expectResponse(response, 400);
-    expect(messageOf(response)).toBe("body: must not nest deeper than 1000 levels");
+    expect(response.text).toContain('"body: must not nest deeper than 1000 levels"');
   },
 );
+
+test.each(names)("%s: a body with 1000 levels is not rejected because of them", async (api) => {
+  const { method, url } = parsedBodies[api];
+  const response = await send(method, url(), { key: key(), text: nested(1000) });
+  expect(response.status).toBeLessThan(500);
+  expect(response.text).not.toContain("nest");
+});
+
+test.each(names)("%s: a body with a null character is rejected", async (api) => {
+  const { method, url, invalidText } = parsedBodies[api];
+  const response = await send(method, url(), { key: key(), json: { name: ["a\0b"] } });
+  expectResponse(response, invalidText);
+  expect(response.text).toContain("name.0: must not contain a null character");
+});
 
 describe("an excessive GraphQL query", () => {
   const request = (query: string) => rig.graphql(query);

@@ -233,7 +233,7 @@ describe("a seed file", () => {
       `a: &a [x, x]\n${Array.from({ length: 20 }, (_, n) => `b${n}: &b${n} [*${n ? `b${n - 1}` : "a"}, *${n ? `b${n - 1}` : "a"}]`).join("\n")}`,
       "Excessive alias count indicates a resource exhaustion attack; write repeated values without aliases",
     ],
-    ["an alias of itself", "templates: &a { base: *a }", "nests too deeply; write fewer levels"],
+    ["an alias of itself", "templates: &a { base: *a }", "must not nest deeper than 1000 levels"],
     ["lists in lists", `templates: ${"[".repeat(20_000)}${"]".repeat(20_000)}`, "nests too deeply; write fewer levels"],
     ["nested JSON", `${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`, "nests too deeply; write fewer levels"],
     [
