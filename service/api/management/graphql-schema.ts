@@ -1,17 +1,19 @@
 import { endpointFields, type Fields, optionsOf, templateFields } from "serverless-compute-api/shapes";
 import { z } from "zod";
+import { accountSettings } from "../../resources/account";
 import { catalogSchema } from "./graphql-catalog-schema";
 import { podsSchema } from "./graphql-pods-schema";
 
 /** The GraphQL type of a property. */
 function typeOf(shape: z.core.$ZodType): string {
+  if (shape instanceof z.ZodDefault) return typeOf(shape.def.innerType);
   if (shape instanceof z.ZodNumber) return shape.isInt ? "Int" : "Float";
   if (shape instanceof z.ZodBoolean) return "Boolean";
   return shape instanceof z.ZodArray ? `[${typeOf(shape.element)}]` : "String";
 }
 
-/** The properties of a kind as GraphQL fields, without `omitted` properties and properties that only REST v2 supports. */
-const fieldsOf = (fields: Fields, omitted: readonly string[]): string =>
+/** Properties as GraphQL fields, without `omitted` properties and properties that only REST v2 supports. */
+const fieldsOf = (fields: Fields, omitted: readonly string[] = []): string =>
   Object.entries(fields)
     .filter(([name, shape]) => !omitted.includes(name) && optionsOf(shape).dialect !== "v2")
     .map(([name, shape]) => `${name}: ${typeOf(shape)}`)
@@ -178,23 +180,15 @@ export const graphqlSchema = /* GraphQL */ `
   ${catalogSchema}
   ${podsSchema}
   "Stored and returned; no notification is sent."
-  input UpdateUserSettingsInput {
-    pubKey: String
-    notifyPodsStale: Boolean
-    notifyPodsGeneral: Boolean
-    notifyLowBalance: Boolean
-  }
+  input UpdateUserSettingsInput { ${fieldsOf(accountSettings.shape)} }
   type User {
     id: ID
     email: String
-    pubKey: String
+    ${fieldsOf(accountSettings.shape)}
     clientBalance: Float
     currentSpendPerHr: Float
     spendLimit: Float
     maxServerlessConcurrency: Int
-    notifyPodsStale: Boolean
-    notifyPodsGeneral: Boolean
-    notifyLowBalance: Boolean
     podTemplates: [PodTemplate]
     pods: [Pod]
     endpoints: [Endpoint]
