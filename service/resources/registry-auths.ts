@@ -1,5 +1,5 @@
 import type { Clock } from "serverless-compute-api/clock";
-import { limits } from "serverless-compute-api/shapes";
+import { registryAuthFields } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
 import type { Database } from "../store/database";
@@ -12,12 +12,12 @@ const row = z.object({ id: z.string(), name: z.string() });
 /** Public properties of saved registry credentials. */
 type RegistryAuthRow = z.output<typeof row>;
 
-const credentials = z.object({ username: z.string().min(1), password: z.string().min(1) });
+const registryAuthCreate = z.object(registryAuthFields);
+const credentials = registryAuthCreate.omit({ name: true });
+const registryAuthChange = credentials.extend({ id: z.string() });
 
 /** Credentials for pulling a private image. */
 export type RegistryCredentials = z.output<typeof credentials>;
-const registryAuthCreate = z.object({ name: z.string().min(1).max(limits.nameLength), ...credentials.shape });
-const registryAuthChange = credentials.extend({ id: z.string() });
 
 /** The saved registry credentials. Passwords are only used to pull images. */
 export type RegistryAuths = ReturnType<typeof createRegistryAuths>;
