@@ -79,7 +79,7 @@ export function registerConsoleRoutes(
     const session = sessions.open(token);
     if (session !== undefined) guard.setSession(reply, session);
     // The redirect removes the token from the address and the history. A page without a session explains how to get one.
-    return reply.redirect("/", 303);
+    return reply.redirect(session === undefined ? "/#/used-link" : "/", 303);
   });
   app.get<{ Params: { name: string } }>("/console/:name", ({ params }, reply) => sendFile(reply, params.name));
   // For `open`, which has the key.

@@ -27,7 +27,7 @@ test("a link opens the console once, and leaves no trace in the address, the his
   expect(await secondPage.getByRole("link", { name: /greeter/ }).count()).toBe(0);
 });
 
-test("a used link leads to the sign-in at once, and the API key opens a session that the page does not keep", async () => {
+test("a used link leads to a sign-in that says so, and the API key opens a session that the page does not keep", async () => {
   const { serverlessUrl, apiKey } = rig.service;
   const link = await rig.newLink();
   await send("GET", link);
@@ -41,6 +41,11 @@ test("a used link leads to the sign-in at once, and the API key opens a session 
   await page.reload();
   await page.getByRole("heading", { name: "This browser has no session" }).waitFor();
   expect(states).toEqual(["Signed out"]);
+  const reason = page.getByText("The link was already used, or has expired.");
+  expect(await reason.isVisible()).toBe(true);
+  const pageWithoutLink = await rig.visit(serverlessUrl);
+  await pageWithoutLink.getByRole("heading", { name: "This browser has no session" }).waitFor();
+  expect(await pageWithoutLink.getByText("The link was already used").isVisible()).toBe(false);
 
   const field = page.getByLabel("API key");
   await field.fill("another-key");

@@ -68,11 +68,15 @@ function render() {
   return page && endpoint ? page.render(endpoint) : endpointChoice(route.endpoint, endpointsOf(route.endpoint));
 }
 
+/** Fragment to which the service redirects a link that opens no session. */
+const usedLink = "#/used-link";
+
 const signIn = () =>
   h(
     "section",
     { "data-key": "sign-in", class: "empty" },
     h("h1", {}, "This browser has no session"),
+    h("p", { hidden: location.hash !== usedLink }, "The link was already used, or has expired."),
     h("p", {}, "Enter the API key, which this command prints on the service's machine:"),
     h("pre", { tabindex: 0 }, h("code", {}, "npx --no serverless-compute-local key")),
     h(

@@ -17,7 +17,11 @@ describe("the link that start prints", () => {
       ),
     );
     const again = await send("GET", consoleUrl ?? "");
-    expect([again.status, again.headers.get("set-cookie")]).toEqual([303, null]);
+    expect([again.status, again.headers.get("location"), again.headers.get("set-cookie")]).toEqual([
+      303,
+      "/#/used-link",
+      null,
+    ]);
   });
 
   test("is issued again to a client with the key, and to no other", async () => {
