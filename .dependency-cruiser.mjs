@@ -10,7 +10,7 @@ const root = "^node_modules/pulumi-serverless-compute/index\\.ts$";
 const estimates = "^pulumi-serverless-compute/estimate$";
 
 /** Folders of the service, the highest first. */
-const serviceLayers = ["cli", "seed", "console", "api", "workers", "queue", "resources", "faults", "store"];
+const serviceLayers = ["cli", "seed", "console", "api", "workers", "metrics", "queue", "resources", "faults", "store"];
 /** Folders that both provider variants share, the highest first. */
 const providerLayers = [
   "index",
@@ -63,7 +63,7 @@ export default {
       },
     ),
     ...downwards(
-      "folders of the service import downwards only: cli, seed, console, api, workers, queue, resources, faults, store",
+      "folders of the service import downwards only: cli, seed, console, api, workers, metrics, queue, resources, faults, store",
       "service",
       serviceLayers,
     ),

@@ -77,7 +77,7 @@ const withProcesses = [
   "provider/resources/verify",
   "provider/resources/requests",
   "service/faults/*",
-  "service/api/meters",
+  "service/api/scrape",
   "service/queue/openai",
 ].map((name) => `test/unit/${name}.test.ts`);
 

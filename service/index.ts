@@ -6,7 +6,6 @@ import { createEndpointRoutes } from "./api/endpoint-routes";
 import type { AppliedSeed } from "./api/local";
 import { v2Controllers } from "./api/management/controllers";
 import { createPager } from "./api/management/pages";
-import { createMetricsReader } from "./api/metrics";
 import { roots } from "./api/responses";
 import { createServer } from "./api/server";
 import { createUserRateLimit } from "./api/user-rate-limit";
@@ -125,7 +124,6 @@ async function startService(
         clock,
         resources,
         logFile,
-        dataFolder,
         jobRoutes: endpointRoutes.consoleJobs,
         view: { ...view, problem },
         faults: jobPath.faults,
@@ -150,12 +148,12 @@ async function startService(
       applySeedFile: () => applyChangedSeedFile(),
       status: () => ({ endpoints: endpointsOverview(resources, view), problem: problem() }),
     },
-    metrics: createMetricsReader({
-      events: view.events,
-      endpointEvents: resources.events,
-      health: view.health,
+    metrics: {
       endpoints: resources.endpoints.list,
-    }),
+      health: view.health,
+      counts: jobPath.queue.counters.read,
+      metrics: jobPath.metrics.find,
+    },
     console,
     listening,
     retire,
@@ -215,7 +213,6 @@ async function startService(
     removeServiceAddress(dataFolder);
     seedWatch?.close();
     sourceWatch?.close();
-    console?.close();
     try {
       // Workers return their last results over HTTP, so the server closes after them.
       await jobPath.stop(deadline);
@@ -223,6 +220,7 @@ async function startService(
       throw diskFault(error, dataFolder) ?? error;
     } finally {
       await server.close();
+      jobPath.metrics.close();
       database.close();
       log.info("stopped");
       closeLog();

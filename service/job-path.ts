@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import { serviceStopping } from "./errors";
 import { createFaults } from "./faults/faults";
+import { createMetrics } from "./metrics/metrics";
 import { createJobQueue } from "./queue";
 import type { EndpointEvents } from "./resources/endpoint-table";
 import { moveOrphans } from "./store/orphans";
@@ -22,6 +24,8 @@ export function createJobPath(
 
   const queue = createJobQueue(database, { clock, timings, log, endpoint: endpoints.get });
   const { jobs, active } = queue;
+  const file = join(dataFolder, "charts.json");
+  const metrics = createMetrics({ events: queue.events, waiting: active.waiting, exists, clock, file });
   const logs = createWorkerLogs(dataFolder, clock);
   const stopping = new AbortController();
   const faults = createFaults({ clock, stopping: stopping.signal, exists, logNotice });
@@ -101,12 +105,14 @@ export function createJobPath(
     queue,
     workers,
     faults,
+    metrics,
 
     /** Connects the runtime of workers; rejects with a StartError if it is required and unavailable. */
     open: workers.open,
 
     /** Requeues jobs that were running when the service ended, and starts workers. The server must already listen. */
     async start(): Promise<void> {
+      metrics.start();
       // Most local workers end with their service; external workers may still run their jobs.
       const { runningJobs, endpointIds } = queue.recover(
         (workerId) => !isLocalId(workerId) || workers.survives(workerId),
@@ -134,8 +140,7 @@ export function createJobPath(
       retry: jobs.retry,
       health,
       workers: workers.list,
-      waiting: active.waiting,
-      events: queue.events,
+      readRanges: metrics.readRanges,
     },
 
     /** Waits up to `deadline` ms for running jobs, then ends all workers. The server must still listen, and the store must be open. */

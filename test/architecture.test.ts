@@ -90,16 +90,17 @@ const violatingFiles: Record<string, [path: string, text: string][]> = {
       ["service/b.ts", 'export * from "pulumi-serverless-compute";'],
       ["service/c.ts", 'const x = await import("serverless-compute-api/shapes/job");'],
     ],
-  "folders of the service import downwards only: cli, seed, console, api, workers, queue, resources, faults, store": [
-    ["service/api/a.ts", 'import { createConsole } from "../console";'],
-    ["service/queue/b.ts", 'import type { ConsoleView } from "../console/overview";'],
-    ["service/resources/a.ts", 'import { registerRestV1Routes } from "../api/management/rest-v1";'],
-    ["service/resources/b.ts", 'import type { Job } from "../queue/job";'],
-    ["service/queue/a.ts", 'import type { Worker } from "../workers/registry";'],
-    ["service/faults/a.ts", 'import type { Job } from "../queue/job";'],
-    ["service/workers/a.ts", 'import { roots } from "../api/responses";'],
-    ["service/store/a.ts", 'import type { Job } from "../queue/job";'],
-  ],
+  "folders of the service import downwards only: cli, seed, console, api, workers, metrics, queue, resources, faults, store":
+    [
+      ["service/api/a.ts", 'import { createConsole } from "../console";'],
+      ["service/queue/b.ts", 'import type { ConsoleView } from "../console/overview";'],
+      ["service/resources/a.ts", 'import { registerRestV1Routes } from "../api/management/rest-v1";'],
+      ["service/resources/b.ts", 'import type { Job } from "../queue/job";'],
+      ["service/queue/a.ts", 'import type { Worker } from "../workers/registry";'],
+      ["service/faults/a.ts", 'import type { Job } from "../queue/job";'],
+      ["service/workers/a.ts", 'import { roots } from "../api/responses";'],
+      ["service/store/a.ts", 'import type { Job } from "../queue/job";'],
+    ],
   "workers outside of runtimes import no process, container or pod": [
     ["service/workers/a.ts", 'import type { Containers } from "./runtimes/container/containers";'],
     ["service/workers/b.ts", 'import { startProcess } from "./runtimes/process/process";'],

@@ -10,8 +10,7 @@ import { type LocalOperations, registerLocalRoutes } from "./local";
 import type { V1Options } from "./management/controllers";
 import { registerRestV1Routes } from "./management/rest-v1";
 import { registerRestV2Routes } from "./management/rest-v2";
-import type { MetricsText } from "./meters";
-import { registerMetricsRoute } from "./metrics";
+import { type MetricsSources, registerMetricsRoute } from "./metrics";
 import { discardBody, parseJsonBodies } from "./request-body";
 import { originForm } from "./request-target";
 import { createMalformedRequestHandler, maxIdLength, rejectUnknownRoute, roots, sendRequestError } from "./responses";
@@ -47,8 +46,7 @@ export function createServer(deps: {
   local: LocalOperations;
   /** Returns the reason why the store cannot be written; undefined if it can. */
   problem(): string | undefined;
-  /** Reads the metrics. */
-  metrics(): Promise<MetricsText>;
+  metrics: MetricsSources;
   /** Address for users. */
   listening: Listening;
   /** APIs that respond with 410 to every request. */

@@ -8,7 +8,6 @@ import type { Jobs } from "../queue/queue";
 import type { Resources } from "../resources";
 import { commentText, eventText } from "../server-sent-events";
 import { createLogTail, type LogTail } from "../workers/log-tail";
-import type { JobMetrics } from "./metrics";
 import { type ConsoleView, jobRow, resourcesOverview } from "./overview";
 import { readPageFile } from "./page-files";
 
@@ -34,14 +33,12 @@ export type ConsoleContent = ReturnType<typeof createConsoleContent>;
 export function createConsoleContent({
   resources,
   view,
-  metrics,
   faults,
   logFile,
   clock,
 }: {
   resources: Resources;
   view: ConsoleView;
-  metrics: Pick<JobMetrics, "read">;
   faults: Pick<Faults, "read">;
   /** File with the output of the endpoint's workers. */
   logFile(endpointId: string): string;
@@ -81,7 +78,7 @@ export function createConsoleContent({
       const rows = jobs.map((job) => jobRow(job, job.finishedAt ?? job.startedAt ?? job.queuedAt));
       return [
         ...commonEvents,
-        ...changedEvent("metrics", metrics.read(endpointId)),
+        ...changedEvent("metrics", view.readRanges(endpointId)),
         ...changedEvent("jobs", { rows, before: before ?? null }),
         // The endpoint may have been deleted since.
         ...changedEvent("faults", resources.endpoints.find(endpointId) ? faults.read(endpointId) : {}),

@@ -1,4 +1,5 @@
 import type { EndpointsView } from "../api/endpoint-overview";
+import type { Metrics } from "../metrics/metrics";
 import { delayTime, executionTime, type Job } from "../queue/job";
 import type { JobList } from "../queue/list";
 import type { Jobs } from "../queue/queue";
@@ -8,7 +9,8 @@ import type { Resources } from "../resources";
 export interface ConsoleView
   extends Pick<JobList, "search" | "retryable" | "input">,
     EndpointsView,
-    Pick<Jobs, "retry"> {
+    Pick<Jobs, "retry">,
+    Pick<Metrics, "readRanges"> {
   /** The reason why the store cannot be written; undefined if it can. */
   problem(): string | undefined;
 }

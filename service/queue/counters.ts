@@ -2,8 +2,15 @@ import { z } from "zod";
 import type { Database } from "../store/database";
 import type { GroupCommit } from "../store/group-commit";
 
-const countsRow = z.object({ endpointId: z.string(), completed: z.number(), failed: z.number(), retried: z.number() });
-/** Number of jobs of an endpoint, since its creation, that completed, that failed or timed out, and that were requeued. */
+const countsRow = z.object({
+  endpointId: z.string(),
+  COMPLETED: z.number(),
+  FAILED: z.number(),
+  CANCELLED: z.number(),
+  TIMED_OUT: z.number(),
+  retried: z.number(),
+});
+/** Number of jobs of an endpoint, since its creation, that ended, by final state, and that were requeued. */
 type JobCounts = Omit<z.output<typeof countsRow>, "endpointId">;
 
 export type JobCounters = ReturnType<typeof createJobCounters>;
@@ -16,15 +23,17 @@ export function createJobCounters(
   database: Database,
   { onRollback, beforeCommit }: Pick<GroupCommit, "onRollback" | "beforeCommit">,
 ) {
-  const zero: JobCounts = { completed: 0, failed: 0, retried: 0 };
+  const zero: JobCounts = { COMPLETED: 0, FAILED: 0, CANCELLED: 0, TIMED_OUT: 0, retried: 0 };
   const counts = new Map<string, JobCounts>();
   const storedCounts = database.query(
-    "SELECT endpoint_id AS endpointId, completed, failed, retried FROM job_counters",
+    `SELECT endpoint_id AS endpointId, completed AS COMPLETED, failed AS FAILED, cancelled AS CANCELLED,
+      timed_out AS TIMED_OUT, retried FROM job_counters`,
     countsRow,
   );
   storedCounts.each(({ endpointId, ...counted }) => counts.set(endpointId, counted));
   const save = database.prepare(
-    "INSERT OR REPLACE INTO job_counters (endpoint_id, completed, failed, retried) VALUES (?, ?, ?, ?)",
+    `INSERT OR REPLACE INTO job_counters (endpoint_id, completed, failed, cancelled, timed_out, retried)
+      VALUES (?, ?, ?, ?, ?, ?)`,
   );
   const remove = database.prepare("DELETE FROM job_counters WHERE endpoint_id = ?");
   const read = (endpointId: string): JobCounts => counts.get(endpointId) ?? zero;
@@ -36,7 +45,9 @@ export function createJobCounters(
       counts.set(endpointId, after);
       onRollback(() => counts.set(endpointId, before));
       beforeCommit(() => {
-        if (counts.get(endpointId) === after) save.run(endpointId, after.completed, after.failed, after.retried);
+        if (counts.get(endpointId) !== after) return;
+        const { COMPLETED, FAILED, CANCELLED, TIMED_OUT, retried } = after;
+        save.run(endpointId, COMPLETED, FAILED, CANCELLED, TIMED_OUT, retried);
       });
     },
     removeEndpoint(endpointId: string): void {

@@ -115,8 +115,7 @@ export function createJobs({
     const output = result ? result.output : before.hasOutput ? store.progress(after.seq) : undefined;
     store.saveFinal(after, dueAt(after), result?.output);
     if (result && before.hasOutput) store.setProgress(after.seq, undefined);
-    if (after.status === "COMPLETED") counters.add(after.endpointId, "completed");
-    if (after.status === "FAILED" || after.status === "TIMED_OUT") counters.add(after.endpointId, "failed");
+    counters.add(after.endpointId, after.status);
     if (after.webhook !== undefined) webhooks.insert(after, after.webhook, output, store.payload(after.seq).input);
     afterCommit(() => events.emit("ended", after, before, output));
     return after;

@@ -104,6 +104,8 @@ const schema = `
     endpoint_id TEXT PRIMARY KEY,
     completed INTEGER NOT NULL,
     failed INTEGER NOT NULL,
+    cancelled INTEGER NOT NULL,
+    timed_out INTEGER NOT NULL,
     retried INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 
@@ -130,8 +132,8 @@ const schema = `
 /** The `application_id` of a store: "sclo" in ASCII. The first releases did not set it. */
 export const applicationId = 0x73_63_6c_6f;
 
-/** The version of these tables, stored as `user_version`. Versions 1 to 13 were never released. */
-export const schemaVersion = 14;
+/** The version of these tables, stored as `user_version`. Versions 1 to 14 were never released. */
+export const schemaVersion = 15;
 
 /** SQL that creates the tables in a new file. */
 export const createTables = `BEGIN; ${schema} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT;`;

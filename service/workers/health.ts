@@ -36,7 +36,8 @@ export function readHealth(
     workers[phaseOf(worker, now, timings)]++;
     if (worker.openPolls > 0 && !isBusy(worker) && !worker.draining) workers.ready++;
   }
-  const { completed, failed, retried } = counters.read(endpointId);
+  const { COMPLETED: completed, FAILED, TIMED_OUT, retried } = counters.read(endpointId);
+  const failed = FAILED + TIMED_OUT;
   const problem = deps.problem(endpointId);
   const inProgress = active.running(endpointId);
   const jobs = { completed, failed, inProgress, inQueue: active.waiting(endpointId), retried };

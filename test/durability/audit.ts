@@ -16,6 +16,8 @@ const counterRow = z.object({
   endpointId: z.string(),
   completed: z.number(),
   failed: z.number(),
+  cancelled: z.number(),
+  timedOut: z.number(),
   retried: z.number(),
 });
 
@@ -63,7 +65,10 @@ export function readRecordBook(dataFolder: string): JobRecordBook {
         .all(),
       moves: database.query("SELECT job_id AS jobId, before, after FROM audit ORDER BY seq", moveRow).all(),
       counters: database
-        .query("SELECT endpoint_id AS endpointId, completed, failed, retried FROM job_counters", counterRow)
+        .query(
+          "SELECT endpoint_id AS endpointId, completed, failed, cancelled, timed_out AS timedOut, retried FROM job_counters",
+          counterRow,
+        )
         .all(),
     };
   } finally {

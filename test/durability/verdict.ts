@@ -61,7 +61,9 @@ function wrongCounters({ jobs, counters }: JobRecordBook): string[] {
     const having = (status: string): number => endpointJobs.filter((job) => job.status === status).length;
     const real = {
       completed: having("COMPLETED"),
-      failed: having("FAILED") + having("TIMED_OUT"),
+      failed: having("FAILED"),
+      cancelled: having("CANCELLED"),
+      timedOut: having("TIMED_OUT"),
       retried: endpointJobs.reduce((sum, { retries }) => sum + retries, 0),
     };
     const reported = JSON.stringify(counted);

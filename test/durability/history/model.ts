@@ -25,11 +25,8 @@ export interface ModelJob {
   passedOver: boolean;
 }
 
-interface ModelCounters {
-  completed: number;
-  failed: number;
-  retried: number;
-}
+type FinalStatus = Exclude<JobStatus, "IN_QUEUE" | "IN_PROGRESS">;
+type ModelCounters = Record<FinalStatus | "retried", number>;
 
 type NewModelJob = Pick<
   ModelJob,
@@ -75,7 +72,7 @@ export class Model {
   }
 
   countersOf(endpointId: string): ModelCounters {
-    return this.counters.get(endpointId) ?? { completed: 0, failed: 0, retried: 0 };
+    return this.counters.get(endpointId) ?? { COMPLETED: 0, FAILED: 0, CANCELLED: 0, TIMED_OUT: 0, retried: 0 };
   }
 
   #count(job: ModelJob, counter: keyof ModelCounters): void {
@@ -83,10 +80,9 @@ export class Model {
     this.counters.set(job.endpointId, { ...counted, [counter]: counted[counter] + 1 });
   }
 
-  #end(job: ModelJob, status: JobStatus, now: number, output: string | undefined, error?: string): true {
+  #end(job: ModelJob, status: FinalStatus, now: number, output: string | undefined, error?: string): true {
     Object.assign(job, { status, finishedAt: now, output, error });
-    if (status === "COMPLETED") this.#count(job, "completed");
-    if (status === "FAILED" || status === "TIMED_OUT") this.#count(job, "failed");
+    this.#count(job, status);
     if (job.hasWebhook) this.notices.push(`${job.id} ${status}`);
     return true;
   }

@@ -89,7 +89,7 @@ const foreignFiles: Record<string, (folder: string) => void> = {
   },
   "another program's SQLite file with an application id": (folder) => {
     rmSync(`${fileOf(folder)}-wal`);
-    replaceStore(folder, () => changeStore(folder, "PRAGMA application_id = 252006674", "PRAGMA user_version = 14"));
+    replaceStore(folder, () => changeStore(folder, "PRAGMA application_id = 252006674", "PRAGMA user_version = 15"));
   },
   "another program's SQLite file beside the log of a store": (folder) =>
     replaceStore(folder, (file) => {

@@ -13,7 +13,7 @@ test("acknowledged changes are stored and survive a kill", async () => {
     expect(life.list.find("endpoint", failed)).toMatchObject({ job: { status: "FAILED", error: "no" } });
     expect(life.store.payload(1)?.input).toBe('{\n "a": "ü\\n"}');
     expect(life.store.payload(2)?.s3Config).toBe('{"bucketName": "b"}');
-    expect(life.counters.read("endpoint")).toEqual({ completed: 1, failed: 1, retried: 0 });
+    expect(life.counters.read("endpoint")).toEqual({ COMPLETED: 1, FAILED: 1, CANCELLED: 0, TIMED_OUT: 0, retried: 0 });
   }
 });
 
@@ -55,7 +55,7 @@ test("a change that cannot be stored is rejected, and memory is unchanged", asyn
   unlock();
   expect(rig.active.waiting("endpoint")).toBe(0);
   expect(rig.list.find("endpoint", running)?.job.status).toBe("IN_PROGRESS");
-  expect(rig.counters.read("endpoint").completed).toBe(0);
+  expect(rig.counters.read("endpoint").COMPLETED).toBe(0);
   expect(await rig.jobs.finish(running, rig.worker, { output: "2" })).toBe(true);
   expect(rig.afterKill().list.find("endpoint", running)).toMatchObject({ output: "2" });
 });
@@ -66,7 +66,7 @@ test("a failed removal leaves the counters unchanged", async () => {
   const unlock = rig.lockStore();
   await expect(rig.jobs.removeEndpoint("endpoint")).rejects.toThrow("store is locked");
   unlock();
-  expect(rig.counters.read("endpoint").completed).toBe(1);
+  expect(rig.counters.read("endpoint").COMPLETED).toBe(1);
 });
 
 test("a failed job with an output that is retried and cancelled in one transaction has no output", async () => {

@@ -146,7 +146,7 @@ test("a job of a lost worker is requeued as soon as the change can be stored", a
 test("each accepted job is counted as queued, running or finished at any time", async () => {
   const rig = rigOf();
   const counted = () =>
-    rig.active.waiting("endpoint") + rig.active.running("endpoint") + rig.counters.read("endpoint").completed;
+    rig.active.waiting("endpoint") + rig.active.running("endpoint") + rig.counters.read("endpoint").COMPLETED;
   const deliver = ([delivery]: readonly JobDelivery[]): void => {
     void rig.jobs.finish(delivery?.job.id ?? "none", rig.worker, { output: "1" });
     rig.jobs.wait("endpoint", { ...rig.local, deliver });

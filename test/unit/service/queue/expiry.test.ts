@@ -131,7 +131,7 @@ test("a job with an expired ttl is removed even while running, and its worker's 
   expect(await rig.jobs.progress(id, rig.worker, "1")).toBe(false);
   expect(await rig.jobs.finish(id, rig.worker, { output: "1" })).toBe(false);
   expect(await rig.jobs.requeue(id, rig.worker, "crashed", "x")).toBe(false);
-  expect(rig.counters.read("endpoint")).toEqual({ completed: 0, failed: 0, retried: 0 });
+  expect(rig.counters.read("endpoint")).toEqual({ COMPLETED: 0, FAILED: 0, CANCELLED: 0, TIMED_OUT: 0, retried: 0 });
   expect(rig.webhooks.dueHosts(Number.MAX_SAFE_INTEGER)).toEqual([]);
   await rig.expiry.pass();
   expect(rig.store.find(id)).toBeUndefined();
@@ -195,7 +195,7 @@ test("the table of jobs is empty after hundreds of jobs have expired", async () 
   await rig.clock.advance(limits.retention.run);
   expect(await rig.expiry.pass()).toBeUndefined();
   expect(rig.store.endpoints()).toEqual([]);
-  expect(rig.counters.read("endpoint").completed).toBe(600);
+  expect(rig.counters.read("endpoint").COMPLETED).toBe(600);
 });
 
 test("an alarm that is stopped before its time does not run", async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { useSharedService } from "../../../support/local-service";
-import { send } from "../../../support/raw-http";
+import { useLocalService, useSharedService } from "../../../support/local-service";
+import { send, stringAt } from "../../../support/raw-http";
 import { handlerFile } from "../../../support/target";
 
 const rig = await useSharedService({
@@ -11,11 +11,11 @@ const rig = await useSharedService({
   },
 });
 const endpoint = (name: string) => rig.jobsOn(`a/${name}:1`, { name });
-const scrape = () => send("GET", `${rig.root}/metrics`);
+const scrape = (root = rig.root) => send("GET", `${root}/metrics`);
 /** The values of the samples whose name and labels begin with a text. */
-const samples = async (start: string): Promise<Record<string, number>> =>
+const samples = async (start: string, root?: string): Promise<Record<string, number>> =>
   Object.fromEntries(
-    (await scrape()).text
+    (await scrape(root)).text
       .split("\n")
       .filter((line) => line.startsWith(`serverless_compute_${start}`))
       .map((line) => line.slice("serverless_compute_".length))
@@ -37,7 +37,7 @@ test("/metrics counts jobs by state with their times, and workers", async () => 
     [`endpoint_info{endpoint="${echo}",name="echo"}`]: 1,
     [`endpoint_info{endpoint="${fail}",name="fail"}`]: 1,
   });
-  expect(await samples("jobs_ended_total")).toEqual({
+  expect(await samples("jobs_ended_total")).toMatchObject({
     [`jobs_ended_total{endpoint="${echo}",state="COMPLETED"}`]: 3,
     [`jobs_ended_total{endpoint="${fail}",state="FAILED"}`]: 1,
   });
@@ -52,6 +52,24 @@ test("/metrics counts jobs by state with their times, and workers", async () => 
   const workers = await samples("workers{");
   expect(workers[`workers{endpoint="${echo}",state="idle"}`]).toBe(1);
   expect(workers[`workers{endpoint="${echo}",state="unhealthy"}`]).toBe(0);
+});
+
+test("/metrics counts the ended jobs by final state across a restart", async () => {
+  const local = await useLocalService({ images: { "a/echo:1": handlerFile("echo"), "a/fail:1": handlerFile("fail") } });
+  const echo = await local.jobsOn("a/echo:1");
+  const fail = await local.jobsOn("a/fail:1");
+  const none = await local.jobsOn("acme/none:1");
+  await echo.call("POST", "/runsync", { input: {} });
+  await fail.call("POST", "/runsync", { input: {} });
+  const submitted = await none.call("POST", "/run", { input: {} });
+  await none.call("POST", `/cancel/${stringAt(submitted, "id")}`);
+  await local.restart();
+  const ended = await samples("jobs_ended_total", local.root);
+  expect(Object.fromEntries(Object.entries(ended).filter(([, count]) => count > 0))).toEqual({
+    [`jobs_ended_total{endpoint="${echo.id}",state="COMPLETED"}`]: 1,
+    [`jobs_ended_total{endpoint="${fail.id}",state="FAILED"}`]: 1,
+    [`jobs_ended_total{endpoint="${none.id}",state="CANCELLED"}`]: 1,
+  });
 });
 
 test("/metrics counts failed worker starts, and removes deleted endpoints", async () => {

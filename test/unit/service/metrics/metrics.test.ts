@@ -1,11 +1,21 @@
-import { expect, test } from "vitest";
-import { createJobMetrics, slotCount, slotLengths } from "../../../../service/console/metrics";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createMetrics } from "../../../../service/metrics/metrics";
+import { slotCount, slotLengths } from "../../../../service/metrics/ranges";
 import { createJobEvents } from "../../../../service/queue/events";
 import { toCompleted, toFailed, toQueued, toRunning } from "../../../../service/queue/job";
 import { ManualClock } from "../../../support/manual-clock";
 import { submissionAt } from "../queue/support/queue-rig";
 
-function open() {
+function newFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), "metrics-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return join(folder, "charts.json");
+}
+
+function open(file = newFile()) {
   const clock = new ManualClock();
   const events = createJobEvents();
   const waiting = new Map<string, number>();
@@ -15,7 +25,8 @@ function open() {
     expect(exists(id), "only existing endpoints have a queue").toBe(true);
     return waiting.get(id) ?? 0;
   }
-  const metrics = createJobMetrics({ events, waiting: countWaiting, exists, clock });
+  const metrics = createMetrics({ events, waiting: countWaiting, exists, clock, file });
+  onTestFinished(metrics.close);
   let seq = 0;
   /** Ends a job now that was submitted `ms` ago. */
   function end(ms: number, endpointId = "e", fails = false): void {
@@ -27,11 +38,11 @@ function open() {
   }
   /** Metrics of an endpoint in a range, by default the shortest. */
   function read(endpointId: string, range = 0) {
-    const found = metrics.read(endpointId)[range];
+    const found = metrics.readRanges(endpointId)[range];
     if (!found) throw new Error(`there is no range ${range}`);
     return found;
   }
-  return { clock, metrics, read, waiting, deleted, end };
+  return { clock, events, metrics, read, waiting, deleted, end };
 }
 const [slotLength] = slotLengths;
 const last = <Value>(values: Value[]): Value | undefined => values.at(-1);
@@ -112,32 +123,55 @@ test("a clock that jumps by hours clears all slots, and a clock that is set back
   expect(last(read("e").completed)).toBe(2);
 });
 
-test("saved metrics continue after a restart, without the slots that have passed", async () => {
-  const first = open();
+test("stored ranges continue after a restart, without the slots that have passed", async () => {
+  const file = newFile();
+  const first = open(file);
+  first.metrics.start();
   first.end(10);
   first.end(20, "e", true);
   first.end(10, "deleted");
   await first.clock.advance(3 * slotLength);
   first.end(10);
   const before = first.read("e");
-  const second = open();
+  first.metrics.close();
+  const second = open(file);
   second.deleted.add("deleted");
   await second.clock.advance(first.clock.now() - second.clock.now() + 2 * slotLength);
-  second.metrics.load(first.metrics.save());
+  second.metrics.start();
   const after = second.read("e");
   expect(after.completed).toEqual([...before.completed.slice(2), 0, 0]);
   expect(after.failed).toEqual([...before.failed.slice(2), 0, 0]);
   expect(after.p50).toEqual([...before.p50.slice(2), null, null]);
-  expect(second.metrics.save()).not.toContain("deleted");
+  expect(second.metrics.find("deleted")).toBeUndefined();
   second.end(10);
   expect(last(second.read("e").completed)).toBe(1);
 });
 
 test.each(["", "{", '{"e":[{}]}', '{"e":[{"slotLength":10000,"newestSlot":"x"}]}'])(
-  "damaged metrics (%j) are an error, and nothing is loaded",
+  "a damaged file (%j) is ignored",
   (text) => {
-    const { metrics, read } = open();
-    expect(() => metrics.load(text)).toThrow();
+    const file = newFile();
+    writeFileSync(file, text);
+    const { metrics, read } = open(file);
+    metrics.start();
     expect(read("e").completed).toEqual(Array(slotCount).fill(0));
   },
 );
+
+test("a start that fails leaves the stored ranges", () => {
+  const file = newFile();
+  writeFileSync(file, "stored");
+  open(file).metrics.close();
+  expect(readFileSync(file, "utf8")).toBe("stored");
+});
+
+test("the times of jobs and the failed starts of workers are counted since the start", () => {
+  const { events, metrics, end } = open();
+  for (const ms of [1, 5, 6, 1_800_001]) end(ms);
+  events.emit("startFailed", "e");
+  const { queueTimes, executionTimes, startFailures } = metrics.find("e") ?? {};
+  expect(startFailures).toBe(1);
+  expect(queueTimes).toMatchObject({ sum: 0, counts: [4, ...Array(15).fill(0)] });
+  expect(executionTimes?.counts).toEqual([2, 1, ...Array(13).fill(0), 1]);
+  expect(executionTimes?.sum).toBeCloseTo(1800.013);
+});
