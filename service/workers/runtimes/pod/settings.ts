@@ -1,11 +1,26 @@
+import { dataCenterIds, gpuTypeIds } from "serverless-compute-api/catalog";
 import { z } from "zod";
 import { optionTexts } from "../../../option-texts";
 
-/** A label value that selects nodes, and tolerations of their taints, as in a pod's specification. */
+/** Labels that select nodes, and tolerations of their taints, as in a pod's specification. */
 const gpuNodes = z.strictObject({
-  nodeSelector: z.record(z.string(), z.string()).default({}),
-  tolerations: z.array(z.looseObject({})).default([]),
+  nodeSelector: z.record(z.string(), z.string()).optional(),
+  tolerations: z
+    .array(
+      z.strictObject({
+        key: z.string().optional(),
+        operator: z.enum(["Exists", "Equal"]).optional(),
+        value: z.string().optional(),
+        effect: z.enum(["NoSchedule", "PreferNoSchedule", "NoExecute"]).optional(),
+        tolerationSeconds: z.int().optional(),
+      }),
+    )
+    .default([]),
 });
+
+/** An object whose keys are some of the ids. */
+const byId = <Value extends z.ZodType>(ids: readonly string[], value: Value) =>
+  z.strictObject(Object.fromEntries(ids.map((id) => [id, value.optional()])));
 
 /** Settings of the runtime `kubernetes`. */
 export const kubernetesShape = z.strictObject({
@@ -34,9 +49,9 @@ export const kubernetesShape = z.strictObject({
   /** Resource of which a worker gets `gpuCount`. */
   gpuResource: z.string().min(1).default("nvidia.com/gpu"),
   /** Nodes by GPU type. Default of NVIDIA's types: the label `nvidia.com/gpu.product` of its GPU feature discovery. */
-  gpuNodes: z.record(z.string(), gpuNodes).default({}),
+  gpuNodes: byId(gpuTypeIds, gpuNodes).default({}),
   /** Zone (`topology.kubernetes.io/zone`) by data centre. A data centre without a zone selects no nodes. */
-  zones: z.record(z.string(), z.string()).default({}),
+  zones: byId(dataCenterIds, z.string()).default({}),
   /** Storage class of network volumes. Default: the cluster's. */
   storageClass: z.string().min(1).optional(),
   accessMode: z.enum(["ReadWriteMany", "ReadWriteOnce"]).default("ReadWriteMany"),
