@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -34,9 +34,11 @@ declare module "vitest" {
 
 const scripts = fileURLToPath(new URL("../../scripts/kubernetes", import.meta.url));
 
-/** Runs a command of the cluster's script. Pods reach the API, too. */
-export const runCluster = (port: number, args: string[]): Promise<string> =>
-  runChecked("env", [`PORT=${port}`, "API_ADDRESS=bridge", "bash", join(scripts, "cluster.sh"), ...args]);
+/** Runs a command of the cluster's script. Pods reach the API, too. A started cluster stops when the process `owner` has ended. */
+export function runCluster(port: number, args: string[], owner = process.pid): Promise<string> {
+  const variables = [`PORT=${port}`, "API_ADDRESS=bridge", `OWNER=${owner}`];
+  return runChecked("env", [...variables, "bash", join(scripts, "cluster.sh"), ...args]);
+}
 
 /** Writes an image archive of a folder with a command. */
 export const makeImage = (
@@ -70,18 +72,18 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
     project.provide("cluster", { missing });
     return undefined;
   }
-  const parent = await mkdtemp(join(tmpdir(), "kubernetes-"));
-  const folder = join(parent, "cluster");
+  const folder = await mkdtemp(join(tmpdir(), "kubernetes-"));
   const port = 26_000 + (process.pid % 200) * 4;
   const [image, rootImage] = ["localhost/worker:1", "localhost/root-worker:1"];
-  const [archive, rootArchive] = [join(parent, "worker.tar"), join(parent, "root-worker.tar")];
+  const [archive, rootArchive] = [join(folder, "worker.tar"), join(folder, "root-worker.tar")];
+  const kubeconfig = (await runCluster(port, ["start", folder])).trim();
   await withNodeFolder(async (root) => {
     const make = (user: string, name: string, file: string) =>
       makeImage(root, name, file, { IMAGE_USER: user }, ["node", "/programs/worker.mjs"]);
     await make("1000", image, archive);
     await make("", rootImage, rootArchive);
   });
-  const kubeconfig = (await runCluster(port, ["start", folder, archive, rootArchive])).trim();
+  await runCluster(port, ["import", folder, archive, rootArchive]);
   const address = `10.89.${port % 256}.1`;
   process.env["KUBECONFIG"] = kubeconfig;
   const admin = await loadCluster(kubernetesShape.parse({}));
@@ -90,6 +92,5 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   project.provide("cluster", { kubeconfig, folder, port, image, rootImage, archive, address });
   return async () => {
     await runCluster(port, ["stop", folder]);
-    await rm(parent, { recursive: true, force: true });
   };
 }
