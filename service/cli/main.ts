@@ -84,7 +84,10 @@ export function commandLine(output: Output = terminal, outputClosed?: AbortSigna
     .command("manifest")
     .description("print what kubectl apply -f - needs to run the service in a Kubernetes cluster")
     .requiredOption("--image <name>", "image of the service, as written by scripts/release/service-image.mjs")
-    .option("--namespace <name>", "namespace of the service and its workers", "serverless-compute")
+    .option(
+      "--namespace <name>",
+      "existing namespace of the service and its workers (default: a new one, serverless-compute)",
+    )
     .option("--api-key-file <file>", "file with the API key (default: a new key)")
     .option("--storage-class <name>", "storage class of the service's data (default: the cluster's)")
     .option("--seed <file>", "seed file, which becomes a ConfigMap")

@@ -10,7 +10,7 @@ import type { Output } from "./output";
 /** Flags of `manifest`. */
 export interface ManifestFlags {
   image: string;
-  namespace: string;
+  namespace?: string;
   apiKeyFile?: string;
   storageClass?: string;
   seed?: string;

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { rm, writeFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
@@ -6,7 +5,7 @@ import { stringify } from "yaml";
 import { z } from "zod";
 import { serviceFolder } from "../support/folders";
 import { followProgram } from "./program";
-import { createStorage, namesIn, podList, useCluster } from "./rig";
+import { createStorage, namesIn, podList, useCluster, useNamespace } from "./rig";
 import { createObject, makeServiceImage, readManifest, withoutServices } from "./service-in-cluster";
 import { runCluster } from "./setup";
 
@@ -17,7 +16,7 @@ test(
   "the manifest runs the service in the cluster; the quickstart's program deploys there and leaves only the service",
   async (context) => {
     const { admin, address, port, image, folder } = await useCluster(context);
-    const namespace = `manifest-${randomUUID().slice(0, 8)}`;
+    const namespace = await useNamespace(admin);
     const serviceImage = `localhost/service-${namespace}:1`;
     await runCluster(port, ["import", folder, await makeServiceImage(serviceImage)]);
     const { storageClass } = await createStorage(admin, 2);
@@ -25,7 +24,6 @@ test(
     await writeFile(seed, stringify({ kubernetes: { storageClass, dnsPolicy: "Default" } }));
     onTestFinished(() => rm(seed));
     const flags = ["--image", serviceImage, "--namespace", namespace, "--storage-class", storageClass, "--seed", seed];
-    onTestFinished(() => admin.call("DELETE", `/api/v1/namespaces/${namespace}`).then(() => undefined));
     const objects = await readManifest(...flags);
     for (const object of objects) await createObject(admin, withoutServices(object, { host: address, port }));
 

@@ -10,7 +10,8 @@ const port = 7337;
 interface ManifestOptions {
   /** Image of the service. */
   image: string;
-  namespace: string;
+  /** An existing namespace; undefined for a new one. */
+  namespace?: string;
   apiKey: string;
   /** Storage class of the service's data; undefined for the cluster's default. */
   storageClass?: string;
@@ -19,18 +20,24 @@ interface ManifestOptions {
 }
 
 /** The objects that run the service in a cluster, with workers as pods of the same namespace. */
-export function manifestObjects({ image, namespace, apiKey, storageClass, seed }: ManifestOptions): object[] {
+export function manifestObjects(options: ManifestOptions): object[] {
+  const { image, namespace = serviceName, apiKey, storageClass, seed } = options;
   const labels = { "app.kubernetes.io/name": serviceName };
   const metadata = { name: serviceName, namespace, labels };
   const host = `${serviceName}.${namespace}.svc`;
   const hosts = [serviceName, `${serviceName}.${namespace}`, host, `${host}.cluster.local`];
   const probe = { path: "/readyz", port };
   return [
-    {
-      apiVersion: "v1",
-      kind: "Namespace",
-      metadata: { name: namespace, labels: { ...labels, "pod-security.kubernetes.io/enforce": "baseline" } },
-    },
+    // An existing namespace keeps its labels, and a deletion of these objects keeps the namespace.
+    ...(options.namespace === undefined
+      ? [
+          {
+            apiVersion: "v1",
+            kind: "Namespace",
+            metadata: { name: namespace, labels: { ...labels, "pod-security.kubernetes.io/enforce": "baseline" } },
+          },
+        ]
+      : []),
     { apiVersion: "v1", kind: "ServiceAccount", metadata },
     { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata, rules: roleRules },
     {
