@@ -228,6 +228,7 @@ async function startService(
   };
 
   let endpointIds: Record<string, string> = {};
+  let place: Record<string, string> = {};
   try {
     if (seed) {
       const { differences, endpointIds: ids } = await applySeedFile(seed);
@@ -238,7 +239,7 @@ async function startService(
     await jobPath.open();
     const port = await server.listen(settings.port);
     root = rootOf(listening.host, port);
-    await jobPath.start();
+    place = await jobPath.start();
     server.setReady();
     writeServiceAddress(dataFolder, { serverlessUrl: root, pid: process.pid });
     log.info({ host: listening.host, port, pid: process.pid }, "started");
@@ -259,6 +260,7 @@ async function startService(
     images,
     endpointIds,
     runtime: settings.runtime,
+    place,
     imagesToPull: imagesToPull(),
     faults: (endpointId, newFaults) => {
       try {

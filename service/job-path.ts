@@ -110,8 +110,11 @@ export function createJobPath(
     /** Connects the runtime of workers; rejects with a StartError if it is required and unavailable. */
     open: workers.open,
 
-    /** Requeues jobs that were running when the service ended, and starts workers. The server must already listen. */
-    async start(): Promise<void> {
+    /**
+     * Requeues jobs that were running when the service ended, and starts workers; resolves with facts about their place. The server must
+     * already listen.
+     */
+    async start(): Promise<Record<string, string>> {
       metrics.start();
       // Most local workers end with their service; external workers may still run their jobs.
       const { runningJobs, endpointIds } = queue.recover(
@@ -125,7 +128,7 @@ export function createJobPath(
       for (const endpointId of endpointIdsWithData) if (!exists(endpointId)) await removeEndpoint(endpointId);
       for (const { id } of endpoints.all()) tokens.tokenOf(id);
       queue.start();
-      await workers.start();
+      return workers.start();
     },
 
     /** Replaces the endpoint's workers after their jobs; `reason` is written to the logs of the service and the workers. */

@@ -20,6 +20,8 @@ export interface Service {
   endpointIds: Record<string, string>;
   /** Runtime of images without a command. */
   runtime: RuntimeName;
+  /** Facts about the place of the workers by name, such as their namespace; empty if they run on this machine. */
+  place: Record<string, string>;
   /** Images without a command, used by endpoints at the start, that containers or pods pull. Empty with the runtime `none`. */
   imagesToPull: string[];
   /**

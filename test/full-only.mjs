@@ -59,8 +59,10 @@ export const fullOnly = [
   "kubernetes/in-cluster",
   "kubernetes/manifest",
   "kubernetes/memory",
+  "kubernetes/owner",
   "kubernetes/registry",
   "kubernetes/scale",
+  "kubernetes/start-message",
   "kubernetes/workers",
   "kubernetes/zones",
 ].map((name) => `test/${name}.test.ts`);

@@ -45,15 +45,20 @@ export async function start({ data, apiKeyFile, json, ...flags }: StartFlags, ou
   }
 }
 
-/** Lists the ids of the seed file's endpoints, the images with a command, and the images that containers pull. */
-function listing({ endpointIds, runtime, ...service }: Service): string {
+/** Lists the place of the workers, the ids of the seed file's endpoints, the images with a command, and the images that are pulled. */
+function listing({ endpointIds, runtime, place, ...service }: Service): string {
   const endpoints = Object.entries(endpointIds);
+  const workers = Object.entries(place);
   const images = [
     ...Object.entries(service.images),
     ...service.imagesToPull.map((name) => [name, `no --image: ${pullerOf(runtime)} pulls it`] as const),
     ["others", otherImagesText(runtime)] as const,
   ];
-  return (endpoints.length > 0 ? section("Endpoints", endpoints) : "") + section("Images", images);
+  const sections = { Workers: workers, Endpoints: endpoints, Images: images };
+  return Object.entries(sections)
+    .filter(([, rows]) => rows.length > 0)
+    .map(([heading, rows]) => section(heading, rows))
+    .join("");
 }
 
 /** A heading with lines of two columns. */

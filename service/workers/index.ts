@@ -200,13 +200,17 @@ export function createWorkers({
       }
     },
 
-    /** Starts workers as soon as earlier workers have ended. Rejects with a StartError if no worker can reach the service. */
-    async start(): Promise<void> {
-      await runtime.listen();
+    /**
+     * Starts workers as soon as earlier workers have ended; resolves with facts about their place. Rejects with a StartError if no worker can
+     * reach the service.
+     */
+    async start(): Promise<Record<string, string>> {
+      const place = await runtime.listen();
       void earlierEnded
         .then(removeUnusedImages)
         .catch((error: unknown) => log.error({ err: error }, "workers of an earlier service: cannot be checked"))
         .then(() => pool.start());
+      return place;
     },
 
     /** Waits up to `deadline` ms for running jobs and requests. No worker takes another job. */

@@ -1,3 +1,4 @@
+import type { ServiceOptions } from "serverless-compute-local";
 import { expect, onTestFinished, test } from "vitest";
 import type { Cluster } from "../../service/workers/runtimes/pod/cluster";
 import { send } from "../support/raw-http";
@@ -20,7 +21,7 @@ const inZones = (...values: string[]) => ({ key: zoneLabel, operator: "In", valu
 const ofType = { key: "nvidia.com/gpu.product", operator: "In", values: ["NVIDIA-L4"] };
 
 /** Placements of endpoints, and the labels that their pods require of a node in zone-a. */
-const placements: { name: string; endpoint: object; labels: object[] }[] = [
+const placements: { name: string; endpoint: object; labels: object[]; settings?: ServiceOptions["kubernetes"] }[] = [
   { name: "no data centre", endpoint: {}, labels: [] },
   { name: "a data centre with a zone", endpoint: { dataCenterIds: ["EU-RO-1"] }, labels: [inZones("zone-a")] },
   {
@@ -34,21 +35,36 @@ const placements: { name: string; endpoint: object; labels: object[] }[] = [
     endpoint: { dataCenterIds: ["EU-RO-1"], gpuTypeIds: ["NVIDIA L4"] },
     labels: [ofType, inZones("zone-a")],
   },
+  {
+    name: "a GPU type with tolerations, but without labels of its own",
+    endpoint: { gpuTypeIds: ["NVIDIA L4"] },
+    labels: [ofType],
+    settings: { gpuNodes: { "NVIDIA L4": { tolerations: [{ key: "gpu", operator: "Exists" }] } } },
+  },
+  {
+    name: "a GPU type whose nodes have no labels",
+    endpoint: { gpuTypeIds: ["NVIDIA A40"] },
+    labels: [],
+    settings: { gpuNodes: { "NVIDIA A40": { nodeSelector: {} } } },
+  },
 ];
 
-test.for(placements)("a worker of $name runs on a node with its labels", async ({ endpoint, labels }, context) => {
-  const { admin } = await useCluster(context);
-  await useZone(admin, "zone-a");
-  const rig = await startRig(context, { kubernetes: { zones } });
-  const id = await rig.endpoint({ endpoint });
-  expect(await rig.clients.jobs.runsync(id, { input: { do: "env" } })).toMatchObject({ status: "COMPLETED" });
-  const terms = [{ matchExpressions: labels }];
-  const affinity = {
-    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
-  };
-  const [pod] = await rig.pods();
-  expect(pod?.spec["affinity"]).toEqual(labels.length === 0 ? undefined : affinity);
-});
+test.for(placements)(
+  "a worker of $name runs on a node with its labels",
+  async ({ endpoint, labels, settings }, context) => {
+    const { admin } = await useCluster(context);
+    await useZone(admin, "zone-a");
+    const rig = await startRig(context, { kubernetes: { zones, ...settings } });
+    const id = await rig.endpoint({ endpoint });
+    expect(await rig.clients.jobs.runsync(id, { input: { do: "env" } })).toMatchObject({ status: "COMPLETED" });
+    const terms = [{ matchExpressions: labels }];
+    const affinity = {
+      nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
+    };
+    const [pod] = await rig.pods();
+    expect(pod?.spec["affinity"]).toEqual(labels.length === 0 ? undefined : affinity);
+  },
+);
 
 test("a worker with a volume runs in the zone of the volume's data centre", async (context) => {
   const { admin } = await useCluster(context);
@@ -62,11 +78,23 @@ test("a worker with a volume runs in the zone of the volume's data centre", asyn
   expect(JSON.stringify(await rig.pods())).toContain(JSON.stringify(inZones("zone-a")));
 });
 
-test("a data centre whose zone has no node is named, and its job runs once there is one", async (context) => {
+/** Endpoints without a node in zone-a, and the text about the nodes that they require. */
+const absences = [
+  {
+    endpoint: { dataCenterIds: ["US-KS-2"], gpuTypeIds: ["NVIDIA L4"] },
+    text: "nodes of NVIDIA L4 (labels: kubernetes.gpuNodes) in US-KS-2 (zones: kubernetes.zones)",
+  },
+  {
+    endpoint: { dataCenterIds: ["US-KS-2", "EU-SE-1"], computeType: "CPU", cpuFlavorIds: ["cpu3c"], vcpuCount: 2 },
+    text: "nodes in US-KS-2 (zones: kubernetes.zones)",
+  },
+];
+
+test.for(absences)("a job waits for $text, and runs once there is one", async ({ endpoint, text }, context) => {
   const { admin } = await useCluster(context);
   await useZone(admin, "zone-a");
   const rig = await startRig(context, { kubernetes: { zones } });
-  const id = await rig.endpoint({ endpoint: { dataCenterIds: ["US-KS-2"], gpuTypeIds: ["NVIDIA L4"] } });
+  const id = await rig.endpoint({ endpoint });
   const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "env" } });
   await expect
     .poll(async () => (await send("GET", `${rig.service.url}/v2/${id}/health`, { key: rig.service.apiKey })).json)
@@ -74,7 +102,9 @@ test("a data centre whose zone has no node is named, and its job runs once there
       jobs: { inQueue: 1 },
       workers: { throttled: 1 },
       message: expect.stringMatching(
-        /^no node of the cluster has room for \S+: 0\/1 nodes are available: 1 node\(s\) didn't match Pod's node affinity\/selector; the endpoint requires NVIDIA L4 in US-KS-2, whose node labels are in kubernetes\.gpuNodes and kubernetes\.zones$/,
+        new RegExp(
+          `^no node of the cluster has room for \\S+: 0/1 nodes are available: 1 node\\(s\\) didn't match Pod's node affinity/selector; the endpoint requires ${text.replaceAll(/[().]/g, "\\$&")}$`,
+        ),
       ),
     });
   await useZone(admin, "zone-b");

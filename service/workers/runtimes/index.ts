@@ -88,7 +88,7 @@ export function createRuntimes(
       };
     },
 
-    listen: async () => imageRuntime?.listen(),
+    listen: async () => (await imageRuntime?.listen()) ?? {},
 
     prepare(request) {
       // A command on this machine takes precedence over the image.

@@ -81,8 +81,11 @@ export interface Runtime {
    * of an earlier service on the data folder, each of which must be adopted or removed; `earlierEnded` resolves when all others have ended.
    */
   open(): Promise<{ earlierEnded: Promise<void>; survivors: Survivor[] }>;
-  /** Accepts workers' calls; rejects with a StartError if their address cannot be used. */
-  listen(): Promise<void>;
+  /**
+   * Accepts workers' calls; rejects with a StartError if their address cannot be used. Resolves with facts about the workers' place by name,
+   * for the user; none for this machine.
+   */
+  listen(): Promise<Record<string, string>>;
   prepare(request: StartRequest): Preparation;
   /** Deletes what belongs to a deleted endpoint, whose workers have ended. */
   removeEndpoint(endpointId: string): Promise<void>;

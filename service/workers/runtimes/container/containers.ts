@@ -137,7 +137,7 @@ export function createContainers({
       throw new StartError(`runtime "docker": ${problem}; start the engine, or start the service with another runtime`);
     },
 
-    listen: async () => undefined,
+    listen: async () => ({}),
 
     prepare(request: StartRequest): Preparation {
       const ready = connection.firstAttempt();

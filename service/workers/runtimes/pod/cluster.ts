@@ -78,7 +78,7 @@ export async function loadCluster({ context, namespace }: KubernetesSettings): P
 
 function createCluster(config: KubeConfig, namespace: string) {
   const server = new URL(config.getCurrentCluster()?.server ?? "");
-  const inCluster = config.getCurrentContext() === "inClusterContext";
+  const context = config.getCurrentContext();
   const displayUrl = server.origin;
   /** The agent of all calls, and the certificates that it uses. */
   let agent: RequestOptions["agent"];
@@ -141,8 +141,8 @@ function createCluster(config: KubeConfig, namespace: string) {
   return {
     displayUrl,
     namespace,
-    /** True if the service runs in the cluster itself. */
-    inCluster,
+    /** Context of the kubeconfig; undefined if the service runs in the cluster itself. */
+    context: context === "inClusterContext" ? undefined : context,
     open,
     interruption,
     /** Sends a call; resolves with the JSON of the response. Rejects with a ClusterError. */

@@ -6,6 +6,7 @@ import type { ServerPorts, WorkerServer } from "../../worker-server";
 import type { Location, ProcessEnd, Waiting, WorkerProcess, WorkerStart } from "../runtime";
 import { type Cluster, ClusterError, isTemporary, retryPause } from "./cluster";
 import { followLog } from "./log";
+import type { KubernetesSettings } from "./settings";
 import { claimName, podName } from "./spec";
 import { deletionOf, endedByKubernetes, endOf, hasRun, isRunning, type Pod, type PodEnd, waitingOf } from "./status";
 
@@ -20,6 +21,7 @@ export interface PodWorker {
 
 interface PodStart {
   cluster: Cluster;
+  settings: KubernetesSettings;
   worker: WorkerStart;
   /** Creates the pod and all that it needs; rejects with a ClusterError. Undefined for a pod that exists. */
   create: (() => Promise<void>) | undefined;
@@ -51,7 +53,7 @@ const eventList = z.looseObject({
 });
 
 /** Runs a worker as a pod, which is deleted when it ends. */
-export function startPod({ cluster, worker, create, serverPorts, workerUrl, clock }: PodStart): PodWorker {
+export function startPod({ cluster, settings, worker, create, serverPorts, workerUrl, clock }: PodStart): PodWorker {
   const { workerId, environment, onLine } = worker;
   const { container: needs } = environment;
   const { volumeId } = needs;
@@ -151,7 +153,7 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
     for (;;) {
       await pause(eventInterval);
       if (ended.signal.aborted || startedAt !== undefined) return;
-      const waiting = pod && waitingOf(pod, needs);
+      const waiting = pod && waitingOf(pod, needs, settings);
       if (!pod || (waiting && !/PersistentVolumeClaim/.test(waiting.reason))) continue;
       const warning =
         (volumeId === undefined ? undefined : await warningOf(claimName(volumeId))) ?? (await warningOf(name));
@@ -184,7 +186,7 @@ export function startPod({ cluster, worker, create, serverPorts, workerUrl, cloc
   }
 
   function waiting(): Waiting | undefined {
-    const known = pod && waitingOf(pod, needs);
+    const known = pod && waitingOf(pod, needs, settings);
     if (obstacle !== undefined) return { reason: obstacle, lacksStock: known?.lacksStock ?? false };
     if (known || startedAt === undefined || clock.now() - startedAt < silenceLimit) return known;
     const seconds = Math.round((clock.now() - startedAt) / 1000);

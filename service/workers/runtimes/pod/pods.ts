@@ -59,22 +59,34 @@ export async function createPods({
   const workerUrl = settings.workerUrl?.replace(/\/$/, "") ?? serviceUrl();
 
   function serviceUrl(): string {
-    if (cluster.inCluster) return `http://${serviceName}.${cluster.namespace}.svc:${port}`;
+    if (cluster.context === undefined) return `http://${serviceName}.${cluster.namespace}.svc:${port}`;
     throw new StartError(
       "kubernetes.workerUrl: is required outside of a cluster; specify an address of this machine at which pods reach it, such as --worker-url http://192.0.2.10:7338",
     );
   }
 
   /** If the address is one of this machine, listens there for workers only; otherwise something forwards it to the service. */
-  async function listen(): Promise<void> {
+  async function listen(): Promise<Record<string, string>> {
+    const { context, displayUrl, namespace } = cluster;
     const url = new URL(workerUrl);
     const address = url.hostname.replace(/^\[|\]$/g, "");
     const urlPort = Number(url.port) || 80;
-    if (!isIP(address) || urlPort === port) return;
-    await listenForWorkers(address, urlPort).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === "EADDRNOTAVAIL") return;
-      throw new StartError(`kubernetes.workerUrl: ${workerUrl} cannot be used: ${error.message}; specify another port`);
-    });
+    let isForwarded = isIP(address) === 0;
+    if (!isForwarded)
+      await listenForWorkers(address, urlPort).catch((error: NodeJS.ErrnoException) => {
+        isForwarded = error.code === "EADDRNOTAVAIL";
+        // The service itself listens there.
+        if (isForwarded || (error.code === "EADDRINUSE" && urlPort === port)) return;
+        throw new StartError(
+          `kubernetes.workerUrl: ${workerUrl} cannot be used: ${error.message}; specify another port`,
+        );
+      });
+    const forwarding = isForwarded && context !== undefined ? "   not of this machine: forward it to this service" : "";
+    return {
+      cluster: context === undefined ? displayUrl : `${displayUrl}   context ${context}`,
+      namespace,
+      address: `${workerUrl}${forwarding}`,
+    };
   }
 
   const list = async () => podList.parse(await cluster.call("GET", cluster.path("pods"), { query: { labelSelector } }));
@@ -159,7 +171,7 @@ export async function createPods({
     // Throws for a GPU type without nodes, before anything is created.
     podBody(worker, [], { serviceId, settings, serverPorts });
     const createPod = isAdopted ? undefined : () => create(worker, serverPorts);
-    const podWorker = startPod({ cluster, worker, create: createPod, serverPorts, workerUrl, clock });
+    const podWorker = startPod({ cluster, settings, worker, create: createPod, serverPorts, workerUrl, clock });
     if (isAdopted) created.add(name);
     pods.set(name, podWorker);
     void podWorker.process.ended.then(() => {

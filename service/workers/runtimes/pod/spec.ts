@@ -53,10 +53,10 @@ function nodesOf(gpuTypeId: string, { gpuNodes }: KubernetesSettings): object[] 
 }
 
 /** Selects the nodes of one of the GPU types, in one of the zones. */
-function affinityOf({ gpus, gpuTypeIds, dataCenterIds }: ContainerNeeds, settings: KubernetesSettings): object {
+function affinityOf({ gpuTypeIds, dataCenterIds }: ContainerNeeds, settings: KubernetesSettings): object {
   const zones = dataCenterIds.flatMap((id) => settings.zones[id] ?? []);
   const inZones = zones.length === 0 ? [] : [isOneOf("topology.kubernetes.io/zone", zones)];
-  const types = gpus > 0 && gpuTypeIds.length > 0 ? gpuTypeIds.map((id) => nodesOf(id, settings)) : [[]];
+  const types = gpuTypeIds.length > 0 ? gpuTypeIds.map((id) => nodesOf(id, settings)) : [[]];
   const nodeSelectorTerms = types
     .map((labelsOfType) => ({ matchExpressions: [...labelsOfType, ...inZones] }))
     .filter(({ matchExpressions }) => matchExpressions.length > 0);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ContainerNeeds } from "../../../resources/endpoint-lookup";
 import type { ProcessEnd, Waiting } from "../runtime";
+import type { KubernetesSettings } from "./settings";
 import { labels } from "./spec";
 
 const waitingState = z.looseObject({ reason: z.string().default(""), message: z.string().default("") });
@@ -127,24 +128,28 @@ export const deletionOf = (pod: Pod | undefined): PodEnd =>
 /** Names the settings by which a node would fit, for a message of the scheduler. */
 function schedulingHint(
   message: string,
-  { gpuTypeIds, dataCenterIds }: Pick<ContainerNeeds, "gpuTypeIds" | "dataCenterIds">,
+  { gpuTypeIds, dataCenterIds }: ContainerNeeds,
+  { zones }: KubernetesSettings,
 ): string {
   if (message.includes("unbound immediate PersistentVolumeClaims"))
     return "; set the storage class of network volumes, kubernetes.storageClass, or a default of the cluster";
-  const lists = [gpuTypeIds, dataCenterIds].filter(({ length }) => length > 0);
-  if (lists.length === 0 || !message.includes("affinity/selector")) return "";
-  const needs = lists.map((ids) => ids.join(" or ")).join(" in ");
-  return `; the endpoint requires ${needs}, whose node labels are in kubernetes.gpuNodes and kubernetes.zones`;
+  if (!message.includes("affinity/selector")) return "";
+  const zoned = dataCenterIds.filter((id) => zones[id] !== undefined);
+  const needs = [
+    ...(gpuTypeIds.length > 0 ? [` of ${gpuTypeIds.join(" or ")} (labels: kubernetes.gpuNodes)`] : []),
+    ...(zoned.length > 0 ? [` in ${zoned.join(" or ")} (zones: kubernetes.zones)`] : []),
+  ];
+  return needs.length === 0 ? "" : `; the endpoint requires nodes${needs.join("")}`;
 }
 
 /** The reason why the program of a pod with these needs does not run yet; undefined if nothing prevents it. */
-export function waitingOf(pod: Pod, { gpuTypeIds, dataCenterIds }: ContainerNeeds): Waiting | undefined {
+export function waitingOf(pod: Pod, needs: ContainerNeeds, settings: KubernetesSettings): Waiting | undefined {
   const scheduled = pod.status.conditions.find(({ type }) => type === "PodScheduled");
   if (scheduled?.status === "False" && scheduled.reason === "Unschedulable") {
     const text = scheduled.message
       .replace(/[.,]? *(no new claims to deallocate|preemption: ).*$/s, "")
       .replace(/\.$/, "");
-    const hint = schedulingHint(text, { gpuTypeIds, dataCenterIds });
+    const hint = schedulingHint(text, needs, settings);
     return { lacksStock: true, reason: `no node of the cluster has room for ${pod.metadata.name}: ${text}${hint}` };
   }
   const ready = pod.status.conditions.find(({ type }) => type === "Ready");

@@ -39,7 +39,7 @@ export function createProcesses({
 
   return {
     open: async () => ({ earlierEnded: reaper.waitForPredecessors(), survivors: [] }),
-    listen: async () => undefined,
+    listen: async () => ({}),
 
     /** Prepares a worker; `containerProblem` is the reason why its image does not run in a container. */
     prepare(request: StartRequest, containerProblem?: string): Preparation {
