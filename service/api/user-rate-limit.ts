@@ -1,3 +1,5 @@
+/** The rate limit of REST v2 counts in three windows at once, and reports all of them. `@fastify/rate-limit` has one window. */
+
 import type { FastifyReply } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError } from "../errors";

@@ -10,7 +10,7 @@ import {
   runJob,
   untilInterrupted,
 } from "serverless-compute-api/job-commands";
-import { dataFlag, oneOf, readInput, wholeNumber } from "./option-values";
+import { dataFlag, readInput, wholeNumber } from "./option-values";
 import type { Output } from "./output";
 
 type DataFlag = { data: string };
@@ -41,7 +41,7 @@ export function addJobCommands(program: Command, output: Output, outputClosed: A
     .description("print the jobs of an endpoint, newest first")
     .argument("<endpoint>", "id or name")
     .option(...dataFlag())
-    .option("--state <state>", "only jobs in this state, such as FAILED", oneOf(...jobStates))
+    .addOption(new Option("--state <state>", "only jobs in this state, such as FAILED").choices(jobStates))
     .option("--limit <n>", "number of jobs to print", wholeNumber(1), defaultJobs)
     .action(async (endpoint: string, flags: JobsFlags & DataFlag) =>
       listJobs(await connectTo(flags), endpoint, flags, output),

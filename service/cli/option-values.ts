@@ -1,6 +1,5 @@
 import { InvalidArgumentError } from "commander";
 import { isObjectJson } from "serverless-compute-api/job-commands";
-import { showChoices } from "serverless-compute-api/shapes";
 import { defaultDataFolder } from "../settings";
 
 /** Reads the path of a folder. An empty path, such as an unset variable of a shell, would be the current folder. */
@@ -37,11 +36,3 @@ export function readSeconds(text: string): number {
   if (text.trim() !== "" && seconds >= 0 && Number.isFinite(seconds)) return Math.round(seconds * 1000);
   throw new InvalidArgumentError("It must be a number of seconds, 0 or more.");
 }
-
-/** Creates a parser that accepts only the given words. */
-export const oneOf =
-  (...allowed: string[]) =>
-  (text: string): string => {
-    if (allowed.includes(text)) return text;
-    throw new InvalidArgumentError(`It must be ${showChoices(allowed)}.`);
-  };

@@ -1,12 +1,11 @@
+/** Concurrent changes share a transaction, because it takes 20 µs and a changed row 6 µs (docs/decisions/006-one-write-path.md). */
+
 import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError, serviceStopping } from "../errors";
 import { storePause } from "../timings";
 import type { Database } from "./database";
 
-/**
- * Group commit: concurrent changes share a transaction, because a transaction costs several times as much as a row. Each caller is
- * acknowledged after the commit.
- */
+/** Group commit. Each caller is acknowledged after the commit. */
 export interface GroupCommit {
   /**
    * Runs `work` in the next transaction; resolves with its result after the commit, and after the callbacks of the database's `afterCommit`.

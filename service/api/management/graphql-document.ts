@@ -1,3 +1,8 @@
+/**
+ * Bounds are checked before graphql-js validates a document. Its validation compares fields in pairs and blocks the event loop: 33 KB of
+ * aliases took 11 s.
+ */
+
 import {
   type ArgumentNode,
   type DocumentNode,
@@ -11,10 +16,7 @@ import {
 import { ServiceError } from "../../errors";
 import { unstorablePart } from "../../validation";
 
-/**
- * Bounds of a request, far above the requests of real clients. Validation compares fields in pairs and blocks the event loop: 33 KB of
- * aliases took 11 s.
- */
+/** Bounds of a request, far above the requests of real clients. */
 export const graphqlBounds = {
   /** Tokens of a document, with and without a key. */
   tokens: 10_000,

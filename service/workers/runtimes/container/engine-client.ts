@@ -1,3 +1,5 @@
+/** Client of the few engine calls that workers need. The library `dockerode` adds 66 packages, two of which build native code. */
+
 import { type IncomingMessage, type RequestOptions, request as requestPlainly } from "node:http";
 import { request as requestByTls } from "node:https";
 import { text } from "node:stream/consumers";
@@ -25,10 +27,7 @@ interface EngineCall {
 /** A client of the Engine API, Docker's or Podman's. */
 export type EngineClient = ReturnType<typeof createEngineClient>;
 
-/**
- * A client for the few engine calls that workers need. Paths have no version, so that each engine uses its newest. The usual client
- * library has 56 dependencies, three of which build native code during installation; this client has 60 lines.
- */
+/** Creates a client. Paths have no version, so that each engine uses its newest. */
 export function createEngineClient({ displayUrl, tls, ...address }: EngineAddress) {
   const request = tls ? requestByTls : requestPlainly;
 

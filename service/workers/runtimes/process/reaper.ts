@@ -1,3 +1,5 @@
+/** The reaper is a shell, because it outlives a killed service and takes 2 MB of memory. A Node process would take 43 MB. */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

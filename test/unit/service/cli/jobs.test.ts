@@ -157,7 +157,11 @@ describe("jobs, cancel and retry", () => {
       out: "",
       err: "The endpoint has no job in state CANCELLED.",
     });
-    expect(await line("jobs", "fail", "--state", "done")).toMatchObject({ code: 2, out: "" });
+    expect(await line("jobs", "fail", "--state", "done")).toEqual({
+      code: 2,
+      out: "",
+      err: expect.stringContaining("Allowed choices are IN_QUEUE, IN_PROGRESS, COMPLETED, FAILED, CANCELLED, TIMED_OUT."),
+    });
   });
 
   test("jobs prints the submission time of a job that /runsync submitted", async () => {
