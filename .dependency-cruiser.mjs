@@ -75,7 +75,7 @@ export default {
     rule(
       "only cli imports the settings and the wiring of the service",
       { path: `^service/(${serviceLayers.slice(1).join("|")})/` },
-      { path: "^service/(index|job-path|settings)\\.ts$" },
+      { path: "^service/(index|data-plane|settings)\\.ts$" },
     ),
     rule(
       "only the console imports its parts, because a service may run without it",

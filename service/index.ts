@@ -10,8 +10,8 @@ import { roots } from "./api/responses";
 import { createServer } from "./api/server";
 import { createUserRateLimit } from "./api/user-rate-limit";
 import { createConsole } from "./console";
+import { createDataPlane } from "./data-plane";
 import { ServiceError, StartError } from "./errors";
-import { createJobPath } from "./job-path";
 import { checkPort, listenError, rootOf } from "./listening";
 import { openLog } from "./log";
 import type { ServiceOptions } from "./options";
@@ -93,7 +93,7 @@ async function startService(
   const resources = createResources({ database, clock, templateRelease, stock: settings.stock, workerQuota });
   resources.checkRows();
   let root = "";
-  const jobPath = createJobPath({
+  const dataPlane = createDataPlane({
     database,
     clock,
     settings,
@@ -105,13 +105,13 @@ async function startService(
     listenForWorkers: (address, port) => server.listenForWorkers(address, port),
   });
   const logFile = (endpointId: string): string => workerLogPath(dataFolder, endpointId);
-  const { view } = jobPath;
+  const { view } = dataPlane;
   const endpointRoutes = createEndpointRoutes({
     auth,
     clock,
     endpoints: resources.lookup,
     events: resources.events,
-    ...jobPath,
+    ...dataPlane,
     settings,
     log,
   });
@@ -126,7 +126,7 @@ async function startService(
         logFile,
         jobRoutes: endpointRoutes.consoleJobs,
         view: { ...view, problem },
-        faults: jobPath.faults,
+        faults: dataPlane.faults,
         serverlessUrl: () => root,
       })
     : undefined;
@@ -144,15 +144,15 @@ async function startService(
     endpointRoutes,
     problem,
     local: {
-      faults: jobPath.faults,
+      faults: dataPlane.faults,
       applySeedFile: () => applyChangedSeedFile(),
       status: () => ({ endpoints: endpointsOverview(resources, view), problem: problem() }),
     },
     metrics: {
       endpoints: resources.endpoints.list,
       health: view.health,
-      counts: jobPath.queue.counters.read,
-      metrics: jobPath.metrics.find,
+      counts: dataPlane.queue.counters.read,
+      metrics: dataPlane.metrics.find,
     },
     console,
     listening,
@@ -172,7 +172,7 @@ async function startService(
     log.info({ created, updated: updated.map(({ path }) => path), differences }, "seed file: applied");
     for (const [name, id] of Object.entries(endpointIds)) {
       const { faults: seedFaults } = input.endpoints[name] ?? {};
-      if (seedFaults) jobPath.faults.replace(id, seedFaults);
+      if (seedFaults) dataPlane.faults.replace(id, seedFaults);
     }
     return seeded;
   };
@@ -202,7 +202,7 @@ async function startService(
     const reason = `${changed} was saved: its workers restart after their jobs`;
     for (const endpoint of resources.endpoints.list()) {
       const source = sourceFileOf(images, imageOf(endpoint));
-      if (source !== undefined && sources.includes(source)) jobPath.restartWorkers(endpoint.id, reason);
+      if (source !== undefined && sources.includes(source)) dataPlane.restartWorkers(endpoint.id, reason);
     }
   };
   const seedWatch = seed && watchSeedFile(seed.file, settings.onNotice);
@@ -215,12 +215,12 @@ async function startService(
     sourceWatch?.close();
     try {
       // Workers return their last results over HTTP, so the server closes after them.
-      await jobPath.stop(deadline);
+      await dataPlane.stop(deadline);
     } catch (error) {
       throw diskFault(error, dataFolder) ?? error;
     } finally {
       await server.close();
-      jobPath.metrics.close();
+      dataPlane.metrics.close();
       database.close();
       log.info("stopped");
       closeLog();
@@ -236,10 +236,10 @@ async function startService(
         settings.onNotice(`${seed.file}: ${difference}; the existing object is not changed`);
       endpointIds = ids;
     }
-    await jobPath.open();
+    await dataPlane.open();
     const port = await server.listen(settings.port);
     root = rootOf(listening.host, port);
-    place = await jobPath.start();
+    place = await dataPlane.start();
     server.setReady();
     writeServiceAddress(dataFolder, { serverlessUrl: root, pid: process.pid });
     log.info({ host: listening.host, port, pid: process.pid }, "started");
@@ -265,8 +265,8 @@ async function startService(
     faults: (endpointId, newFaults) => {
       try {
         return newFaults === undefined
-          ? jobPath.faults.read(endpointId)
-          : jobPath.faults.replace(endpointId, newFaults);
+          ? dataPlane.faults.read(endpointId)
+          : dataPlane.faults.replace(endpointId, newFaults);
       } catch (error) {
         throw error instanceof ServiceError ? new StartError(error.message) : error;
       }

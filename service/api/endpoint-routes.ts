@@ -48,7 +48,7 @@ export function createEndpointRoutes({
   log: Pick<Logger, "error">;
   settings: JobRouteSettings & { rateLimits: "on" | "off"; timings: ServiceTimings };
 }) {
-  const { balancer, dispatcher, presence, tokens, health } = workers;
+  const { balancer, dispatcher, registration, tokens, health } = workers;
   const typeOf = (endpointId: string) => endpoints.get(endpointId)?.type;
   // Waits of this process must not depend on changes of the system time.
   const monotonicClock = steadyClock(clock);
@@ -81,7 +81,7 @@ export function createEndpointRoutes({
     workerChannel: (app: FastifyInstance): void =>
       registerChannelRoutes(app, {
         dispatcher,
-        presence,
+        registration,
         jobs: queue.jobs,
         stream: queue.stream,
         token: (endpointId) => (typeOf(endpointId) === "QB" ? tokens.tokenOf(endpointId) : undefined),

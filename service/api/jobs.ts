@@ -48,14 +48,14 @@ export function registerJobRoutes(
   app: FastifyInstance,
   {
     admit,
-    queue: { jobs, list, waits, stream },
+    queue: { jobs, list, pendingRequests, stream },
     clock,
     streamForm,
     visibilityDelay,
     health,
   }: {
     admit: Admission;
-    queue: Pick<JobQueue, "jobs" | "list" | "waits" | "stream">;
+    queue: Pick<JobQueue, "jobs" | "list" | "pendingRequests" | "stream">;
     clock: Clock;
     /** The form of streams; `auto` depends on the client. */
     streamForm: "auto" | "array" | "envelope";
@@ -93,7 +93,7 @@ export function registerJobRoutes(
     };
     const stored = findJob(endpointId, jobId);
     if (isFinal(stored.job)) sendEnd(stored);
-    else onDisconnect(reply, waits.wait(jobId, ms, sendEnd));
+    else onDisconnect(reply, pendingRequests.wait(jobId, ms, sendEnd));
   }
 
   keepBodyText(app, ["application/json"]);

@@ -35,9 +35,9 @@ export function registerOpenaiRoute(
   app: FastifyInstance,
   {
     admit,
-    queue: { jobs, list, waits, stream },
+    queue: { jobs, list, pendingRequests, stream },
     clock: wallClock,
-  }: { admit: Admission; queue: Pick<JobQueue, "jobs" | "list" | "waits" | "stream">; clock: Clock },
+  }: { admit: Admission; queue: Pick<JobQueue, "jobs" | "list" | "pendingRequests" | "stream">; clock: Clock },
 ): void {
   const clock = steadyClock(wallClock);
   app.route<OpenaiPath>({
@@ -60,7 +60,7 @@ export function registerOpenaiRoute(
       onAbort(disconnect, cancel);
       const find = () => list.find(endpointId, id);
       if (isStreaming === true) return sendEvents(reply, find, cancel, disconnect);
-      await waits.waitForChange(id, maxWait, disconnect, false);
+      await pendingRequests.waitForChange(id, maxWait, disconnect, false);
       const found = find();
       if (found && !isFinal(found.job)) await cancel();
       return reply.type("application/json").send(outputOf(found));
@@ -90,7 +90,7 @@ export function registerOpenaiRoute(
       case undefined:
         return new ServiceError("missing", "the job was removed: by its ttl, a purge or the end of its endpoint");
       default:
-        if (waits.closed) return serviceStopping();
+        if (pendingRequests.closed) return serviceStopping();
         return new ServiceError(
           "jobTimedOut",
           `job "${job?.id}" did not end within ${maxWait / 1000} s and was cancelled while ${job?.status}; use /run for long jobs`,
@@ -106,7 +106,8 @@ export function registerOpenaiRoute(
       if (disconnect.aborted) return undefined;
       if (reading?.chunks.length) return reading;
       if (reading?.job.status === "COMPLETED") return reading;
-      if (!reading || isFinal(reading.job) || waits.closed || clock.now() >= deadline) throw faultOf(reading?.job);
+      if (!reading || isFinal(reading.job) || pendingRequests.closed || clock.now() >= deadline)
+        throw faultOf(reading?.job);
     }
   }
 
@@ -135,7 +136,7 @@ export function registerOpenaiRoute(
         for (const chunk of reading?.chunks ?? []) await events.writeChunk(chunk);
         if (disconnect.aborted) return;
         if (reading?.done && reading.job.status === "COMPLETED") return await events.end();
-        if (!reading || reading.done || waits.closed) {
+        if (!reading || reading.done || pendingRequests.closed) {
           await cancel();
           return await events.fail(faultOf(reading?.job));
         }

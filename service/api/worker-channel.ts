@@ -9,7 +9,7 @@ import type { Jobs } from "../queue/queue";
 import type { JobStream } from "../queue/stream";
 import { parseInput } from "../validation";
 import type { Dispatcher } from "../workers/dispatcher";
-import type { WorkerPresence } from "../workers/presence";
+import type { WorkerRegistration } from "../workers/registration";
 import { jobText, oversize, readResult, rejectedResult, resultLimit } from "../workers/results";
 import { bodyText, keepBodyText } from "./request-body";
 
@@ -33,14 +33,14 @@ export function registerChannelRoutes(
   app: FastifyInstance,
   {
     dispatcher,
-    presence,
+    registration,
     jobs,
     stream,
     token,
     operationOf,
   }: {
     dispatcher: Dispatcher;
-    presence: WorkerPresence;
+    registration: WorkerRegistration;
     jobs: Pick<Jobs, "progress">;
     stream: Pick<JobStream, "append">;
     /** Returns the token of the endpoint's workers; undefined if the endpoint does not exist. */
@@ -57,7 +57,7 @@ export function registerChannelRoutes(
     throw error;
   });
   const workerOf = ({ params: { endpointId, workerId, jobId } }: FastifyRequest<WorkerRoute>) => ({
-    worker: presence.identify(endpointId, workerId),
+    worker: registration.identify(endpointId, workerId),
     jobId,
   });
 

@@ -8,10 +8,10 @@ import { createJobEvents } from "./events";
 import { createDeadlines, createExpiry } from "./expiry";
 import { createJobList } from "./list";
 import { createActiveJobs } from "./memory";
+import { createPendingRequests } from "./pending-requests";
 import { createJobs } from "./queue";
 import { createJobStore } from "./store";
 import { createJobStream } from "./stream";
-import { createJobWaits } from "./waits";
 import { createWebhookDelivery, createWebhooks } from "./webhooks";
 
 export type JobQueue = ReturnType<typeof createJobQueue>;
@@ -36,7 +36,7 @@ export function createJobQueue(
   // times; its only waits, those of webhooks, start again with the process.
   const monotonicClock = steadyClock(clock);
   const events = createJobEvents();
-  const waits = createJobWaits(events, monotonicClock);
+  const pendingRequests = createPendingRequests(events, monotonicClock);
   const groupCommit = createGroupCommit(database, monotonicClock);
   const store = createJobStore(database);
   const counters = createJobCounters(database, groupCommit);
@@ -47,7 +47,7 @@ export function createJobQueue(
   const parts = { active, store, list, database, groupCommit, events, clock };
   const exists = (id: string): boolean => endpoint(id) !== undefined;
   const jobs = createJobs({ ...parts, counters, webhooks, exists, dueAt: deadlines.dueAt });
-  const stream = createJobStream({ ...parts, clock: monotonicClock, waits, maxWait: timings.streamHold });
+  const stream = createJobStream({ ...parts, clock: monotonicClock, pendingRequests, maxWait: timings.streamHold });
   const expiry = createExpiry({ ...parts, jobs, log, deadlines, sweep: timings.sweep });
   const webhookDelivery = createWebhookDelivery({ webhooks, groupCommit, events, clock: monotonicClock, timings, log });
   return {
@@ -56,7 +56,7 @@ export function createJobQueue(
     counters,
     webhooks,
     deadlines,
-    waits,
+    pendingRequests,
     stream,
     expiry,
 

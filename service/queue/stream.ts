@@ -10,8 +10,8 @@ import type { JobEvents } from "./events";
 import { isFinal, type Job, type JobWorker } from "./job";
 import type { JobList } from "./list";
 import type { ActiveJobs } from "./memory";
+import type { PendingRequests } from "./pending-requests";
 import type { JobStore } from "./store";
-import type { JobWaits } from "./waits";
 
 /** A yielded value and its metrics, as JSON texts. */
 export interface YieldedChunk {
@@ -44,7 +44,7 @@ export function createJobStream({
   database: { afterCommit },
   groupCommit: { commit },
   events,
-  waits,
+  pendingRequests,
   clock,
   maxWait,
 }: {
@@ -54,7 +54,7 @@ export function createJobStream({
   database: Pick<Database, "afterCommit">;
   groupCommit: Pick<GroupCommit, "commit">;
   events: JobEvents;
-  waits: Pick<JobWaits, "waitForChange">;
+  pendingRequests: Pick<PendingRequests, "waitForChange">;
   clock: Clock;
   /** Maximum wait of a read, ms. */
   maxWait: number;
@@ -156,7 +156,7 @@ export function createJobStream({
   async function waitForChunk(find: () => Job | undefined, signal: AbortSignal, ms: number): Promise<Job | undefined> {
     const job = find();
     if (!job || job.chunksRead < job.chunks || isFinal(job)) return job;
-    await waits.waitForChange(job.id, ms, signal, true);
+    await pendingRequests.waitForChange(job.id, ms, signal, true);
     return find();
   }
 

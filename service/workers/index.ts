@@ -14,9 +14,9 @@ import { createWorkerStarter } from "./launch";
 import type { WorkerLogs } from "./logs";
 import { servePipe } from "./pipe";
 import { createWorkerPool } from "./pool";
-import { createWorkerPresence } from "./presence";
 import { createWorkerProblems } from "./problems";
 import { createRedaction, type Redact } from "./redaction";
+import { createWorkerRegistration } from "./registration";
 import { createWorkerRegistry } from "./registry";
 import { unencodableOutput } from "./results";
 import { createRuntimes, type RuntimeSettings } from "./runtimes";
@@ -64,7 +64,7 @@ export function createWorkers({
   const tokens = createWorkerTokens(database);
   const registry = createWorkerRegistry(monotonicClock);
   const problems = createWorkerProblems({ registry, clock: monotonicClock, timings });
-  const presence = createWorkerPresence({
+  const registration = createWorkerRegistration({
     registry,
     timings,
     log,
@@ -140,7 +140,7 @@ export function createWorkers({
     balancer,
     dispatcher,
     pool,
-    presence,
+    registration,
     tokens,
 
     health: (endpointId: string): EndpointHealth =>

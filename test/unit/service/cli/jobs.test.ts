@@ -160,7 +160,9 @@ describe("jobs, cancel and retry", () => {
     expect(await line("jobs", "fail", "--state", "done")).toEqual({
       code: 2,
       out: "",
-      err: expect.stringContaining("Allowed choices are IN_QUEUE, IN_PROGRESS, COMPLETED, FAILED, CANCELLED, TIMED_OUT."),
+      err: expect.stringContaining(
+        "Allowed choices are IN_QUEUE, IN_PROGRESS, COMPLETED, FAILED, CANCELLED, TIMED_OUT.",
+      ),
     });
   });
 

@@ -8,8 +8,8 @@ const never = new AbortController().signal;
 
 function rigOf() {
   const rig = useJobs();
-  const { stream, waits } = rig;
-  onTestFinished(() => waits.close());
+  const { stream, pendingRequests } = rig;
+  onTestFinished(() => pendingRequests.close());
   /** Reads the stream as one of several concurrent readers; `acknowledge` ends the read. */
   const begin = async (id: string, signal = never) => {
     const reading = await stream.readSerialized(() => rig.list.find("endpoint", id)?.job, signal);

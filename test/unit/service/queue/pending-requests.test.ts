@@ -1,7 +1,7 @@
 import { steadyClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test } from "vitest";
 import { createJobEvents } from "../../../../service/queue/events";
-import { createJobWaits } from "../../../../service/queue/waits";
+import { createPendingRequests } from "../../../../service/queue/pending-requests";
 import { ManualClock } from "../../../support/manual-clock";
 import { useJobs } from "./support/queue-rig";
 
@@ -30,9 +30,9 @@ test("a steady clock ignores changes of its clock", async () => {
 });
 
 test.each([-3_600_000, 3_600_000])("a wait ends in time even if the system clock changes by %i ms", async (change) => {
-  const { waits, clock } = useJobs();
-  onTestFinished(waits.close);
-  const wait = track(waits.waitForChange("job", 1000, new AbortController().signal, false));
+  const { pendingRequests, clock } = useJobs();
+  onTestFinished(pendingRequests.close);
+  const wait = track(pendingRequests.waitForChange("job", 1000, new AbortController().signal, false));
   clock.change(change);
   await clock.advance(999);
   expect(wait.ended).toBe(false);
@@ -42,10 +42,10 @@ test.each([-3_600_000, 3_600_000])("a wait ends in time even if the system clock
 
 test("waits end at their own times", async () => {
   const clock = new ManualClock();
-  const waits = createJobWaits(createJobEvents(), clock);
+  const pendingRequests = createPendingRequests(createJobEvents(), clock);
   const ended: string[] = [];
-  waits.wait("job", 1000, () => void ended.push("short"));
-  waits.wait("job", 2000, () => void ended.push("long"));
+  pendingRequests.wait("job", 1000, () => void ended.push("short"));
+  pendingRequests.wait("job", 2000, () => void ended.push("long"));
   await clock.advance(1000);
   await expect.poll(() => ended).toEqual(["short"]);
   await clock.advance(1000);
@@ -57,7 +57,7 @@ test("a wait ends with its job, not with a stream chunk, and not after its clien
   const id = await rig.run();
   const ended: unknown[] = [];
   const [leave] = ["first", "second"].map((name) =>
-    rig.waits.wait(id, 60_000, (end) => void ended.push([name, end?.job.status, end?.output])),
+    rig.pendingRequests.wait(id, 60_000, (end) => void ended.push([name, end?.job.status, end?.output])),
   );
   leave?.();
   await rig.stream.append(id, rig.worker, { output: "1" });
@@ -69,7 +69,7 @@ test("a wait ends with its job, not with a stream chunk, and not after its clien
 test("a wait for a change ends with a stream chunk, not before and not with that of another job", async () => {
   const rig = useJobs();
   const [id, other] = [await rig.run(), await rig.run()];
-  const changed = track(rig.waits.waitForChange(id, 60_000, new AbortController().signal, true));
+  const changed = track(rig.pendingRequests.waitForChange(id, 60_000, new AbortController().signal, true));
   await rig.stream.append(other, rig.worker, { output: "1" });
   await settle();
   expect(changed.ended).toBe(false);
@@ -79,30 +79,30 @@ test("a wait for a change ends with a stream chunk, not before and not with that
 });
 
 test("closing ends all waits, and later waits end immediately", () => {
-  const waits = createJobWaits(createJobEvents(), new ManualClock());
+  const pendingRequests = createPendingRequests(createJobEvents(), new ManualClock());
   const ended: string[] = [];
-  const wait = (name: string) => waits.wait("job", 1000, () => void ended.push(name));
+  const wait = (name: string) => pendingRequests.wait("job", 1000, () => void ended.push(name));
   wait("first");
   wait("second");
-  expect(waits.closed).toBe(false);
-  waits.close();
+  expect(pendingRequests.closed).toBe(false);
+  pendingRequests.close();
   expect(ended).toEqual(["first", "second"]);
-  expect(waits.closed).toBe(true);
+  expect(pendingRequests.closed).toBe(true);
   wait("late");
   expect(ended).toEqual(["first", "second", "late"]);
 });
 
 test("a wait for a change ends with its signal, not before, even if the signal is already aborted", async () => {
-  const waits = createJobWaits(createJobEvents(), new ManualClock());
-  onTestFinished(waits.close);
+  const pendingRequests = createPendingRequests(createJobEvents(), new ManualClock());
+  onTestFinished(pendingRequests.close);
   const disconnect = new AbortController();
-  const pending = track(waits.waitForChange("job", 1000, disconnect.signal, false));
+  const pending = track(pendingRequests.waitForChange("job", 1000, disconnect.signal, false));
   await settle();
   expect(pending.ended).toBe(false);
   disconnect.abort();
   await settle();
   expect(pending.ended).toBe(true);
-  const late = track(waits.waitForChange("job", 1000, disconnect.signal, false));
+  const late = track(pendingRequests.waitForChange("job", 1000, disconnect.signal, false));
   await settle();
   expect(late.ended).toBe(true);
 });

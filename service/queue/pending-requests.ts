@@ -6,7 +6,7 @@ import type { StoredJob } from "./row";
 
 type OnEnd = (ended?: StoredJob) => void;
 
-export type JobWaits = ReturnType<typeof createJobWaits>;
+export type PendingRequests = ReturnType<typeof createPendingRequests>;
 
 interface Wait {
   jobId: string;
@@ -16,8 +16,8 @@ interface Wait {
   onEnd: OnEnd;
 }
 
-/** Lets clients wait for jobs. */
-export function createJobWaits(events: JobEvents, clock: Clock) {
+/** Requests of clients, such as /runsync and /stream, that are open until a job changes. */
+export function createPendingRequests(events: JobEvents, clock: Clock) {
   const waiting = new ShortLivedMap<string, Wait[]>();
   let closed = false;
   let started = false;

@@ -10,8 +10,8 @@ import { createWorkers } from "./workers";
 import { createWorkerLogs } from "./workers/logs";
 import { isLocalId } from "./workers/registry";
 
-/** The job path: queue, injected faults and workers, and the removal of deleted endpoints from them. */
-export function createJobPath(
+/** The data plane, which runs jobs: queue, injected faults and workers, and the removal of deleted endpoints from them. */
+export function createDataPlane(
   deps: Omit<Parameters<typeof createWorkers>[0], "queue" | "faults" | "logs"> & {
     events: EndpointEvents;
     /** Receives warnings for the user. */
@@ -30,7 +30,7 @@ export function createJobPath(
   const stopping = new AbortController();
   const faults = createFaults({ clock, stopping: stopping.signal, exists, logNotice });
   const workers = createWorkers({ ...deps, queue, faults, logs });
-  const { pool, presence, tokens, health } = workers;
+  const { pool, registration, tokens, health } = workers;
   const removals = new Set<Promise<void>>();
 
   // A worker that lacked stock may start.
@@ -121,7 +121,7 @@ export function createJobPath(
         (workerId) => !isLocalId(workerId) || workers.survives(workerId),
       );
       workers.adoptSurvivors(new Set(runningJobs.map(({ workerId }) => workerId)));
-      for (const job of runningJobs) presence.awaitReturn(job);
+      for (const job of runningJobs) registration.awaitReturn(job);
       moveOrphanedFiles();
       // A kill may have interrupted the removal of an endpoint.
       const endpointIdsWithData = new Set([...endpointIds, ...tokens.endpoints()]);
@@ -149,7 +149,7 @@ export function createJobPath(
     /** Waits up to `deadline` ms for running jobs, then ends all workers. The server must still listen, and the store must be open. */
     async stop(deadline: number): Promise<void> {
       await workers.drain(deadline);
-      queue.waits.close();
+      queue.pendingRequests.close();
       await pool.stop();
       stopping.abort(serviceStopping());
       await Promise.all(removals);

@@ -6,10 +6,10 @@ import type { Redact } from "./redaction";
 import { isLocalId, type WorkerRegistry } from "./registry";
 import type { Worker } from "./worker";
 
-export type WorkerPresence = ReturnType<typeof createWorkerPresence>;
+export type WorkerRegistration = ReturnType<typeof createWorkerRegistration>;
 
-/** Joins and returns of workers that call the service. */
-export function createWorkerPresence({
+/** Registers the workers that call the service: at their first request, and before they return to a started service. */
+export function createWorkerRegistration({
   registry,
   timings,
   log,
