@@ -14,7 +14,7 @@ export function createWorkerProblems({
   timings,
 }: {
   registry: Pick<WorkerRegistry, "byEndpoint">;
-  clock: Clock;
+  clock: Pick<Clock, "now">;
   timings: Pick<ServiceTimings, "takeSilence">;
 }) {
   const startProblems = new Map<string, string>();

@@ -33,8 +33,8 @@ export const openGate = { spec: { schedulingGates: null } };
 
 const gibibytes = (count: number): string => `${count}Gi`;
 
-/** Kubernetes expands $(NAME) in commands, which a container engine does not. */
-const literal = (word: string): string => word.replaceAll("$(", "$$(");
+/** Escapes `$` for Kubernetes, which expands $(NAME) and $$ in commands; a container engine does not. */
+const literal = (word: string): string => word.replaceAll("$", () => "$$");
 
 /** Labels that GPU feature discovery sets on the nodes of NVIDIA's GPU types. */
 const labelsOf = (gpuTypeId: string) =>

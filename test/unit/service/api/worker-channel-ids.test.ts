@@ -88,7 +88,7 @@ const ownEnd = { isNamed: true, status: "COMPLETED", output: "own", stream: [] }
 
 test("the table contains every route of the worker channel", () => {
   const source = readFileSync(new URL("../../../../service/api/worker-channel.ts", import.meta.url), "utf8");
-  const routes = [...source.matchAll(/app\.(\w+)<WorkerRoute>\(\s*"\/:endpointId([^"]+)"/g)];
+  const routes = [...source.matchAll(/app\.(\w+)<WorkerRoute>\([^/]*"\/:endpointId([^"]+)"/g)];
   const registered = routes.map(([, method = "", path]) => `${method.toUpperCase()} ${path}`);
   const tested = calls.map(([, { method, path }]) => `${method} ${path(":workerId", ":jobId").replace(/\?.*/, "")}`);
   expect(registered).not.toEqual([]);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { findServer } from "../../../../service/workers/runtimes/container/network";
 import { createBody } from "../../../../service/workers/runtimes/container/spec";
+import { plainNeeds } from "./support/container-needs";
 
 const ports = { port: 80, healthPort: 81, healthPath: "/ping" };
 const network = { name: "net", serverlessUrl: "http://127.0.0.1:1", extraHosts: [] };
@@ -14,6 +15,7 @@ const client = { call: async () => description };
 const bodyOf = (isDirect: boolean, serverPorts?: typeof ports) =>
   createBody(
     {
+      ...plainNeeds,
       image: "i",
       workerId: "w",
       cmd: [],
@@ -22,16 +24,6 @@ const bodyOf = (isDirect: boolean, serverPorts?: typeof ports) =>
       volumeFolder: undefined,
       gpuMode: "none",
       serverPorts,
-      entrypoint: [],
-      registryAuth: undefined,
-      volumeId: undefined,
-      volumeSizeInGb: 0,
-      gpuTypeIds: [],
-      dataCenterIds: [],
-      mountPaths: [],
-      cpu: undefined,
-      diskInGb: 5,
-      gpus: 0,
       network: { ...network, isDirect },
     },
     { cpus: 1, gpus: false, diskLimit: false },

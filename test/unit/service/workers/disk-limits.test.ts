@@ -2,6 +2,7 @@ import { systemClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test } from "vitest";
 import { createContainers } from "../../../../service/workers/runtimes/container/containers";
 import { scratchFolder } from "../../../support/folders";
+import { plainNeeds } from "./support/container-needs";
 import { useDockerEngine } from "./support/docker-engine";
 
 /** Creates containers with an engine that rejects a size limit with a message. */
@@ -27,19 +28,7 @@ async function useEngine(rejection: { status: number; message: string }) {
   });
   onTestFinished(() => containers.close());
   await containers.open();
-  const container = {
-    entrypoint: [],
-    registryAuth: undefined,
-    volumeId: undefined,
-    volumeSizeInGb: 0,
-    gpuTypeIds: [],
-    dataCenterIds: [],
-    mountPaths: [],
-    cpu: undefined,
-    diskInGb: 5,
-    gpus: 0,
-  };
-  const environment = { image: "acme/echo:1", dockerArgs: "", env: {}, secretValues: [], container };
+  const environment = { image: "acme/echo:1", dockerArgs: "", env: {}, secretValues: [], container: plainNeeds };
   const run = () => {
     const preparation = containers.prepare({ ...environment, serverPorts: undefined, program: undefined });
     if (!("start" in preparation)) throw new Error("no engine responds");

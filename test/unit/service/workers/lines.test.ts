@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
-import { expect, test } from "vitest";
-import { maxLineLength, readLines } from "../../../../service/workers/lines";
+import { describe, expect, test } from "vitest";
+import { createLastLines, maxLineLength, readLines } from "../../../../service/workers/lines";
 
 /** Lines reported for these separately written chunks. */
 async function linesOf(...chunks: (string | Buffer)[]): Promise<string[]> {
@@ -33,4 +33,31 @@ test("an endless line is reported truncated while it continues, and later lines 
 
 test("a line of exactly the maximum length is reported complete", async () => {
   expect(await linesOf(`${"y".repeat(maxLineLength)}\n`)).toEqual(["y".repeat(maxLineLength)]);
+});
+
+describe("the report of a worker's end", () => {
+  function reportOf(output: string[], errors: string[] = []): string[] {
+    const last = createLastLines();
+    for (const line of output) last.addOutput(line);
+    for (const line of errors) last.addError(line);
+    return last.lines;
+  }
+
+  test("contains the errors, or the output of a program without errors", () => {
+    expect(reportOf(["out"], ["err"])).toEqual(["err"]);
+    expect(reportOf(["out"])).toEqual(["out"]);
+    expect(reportOf([])).toEqual([]);
+  });
+
+  test("contains the last 20 lines, of which a long one is truncated", () => {
+    const lines = Array.from({ length: 22 }, (_, index) => `line ${index}`);
+    expect(reportOf([], lines)).toEqual(lines.slice(2));
+    const longest = "x".repeat(16 * 1024);
+    expect(reportOf([longest, `${longest}y`])).toEqual([longest, `${longest}…`]);
+  });
+
+  test("contains the errors that the Python SDK logs to stdout", () => {
+    const error = '{"requestId": null, "message": "no model", "level": "ERROR"}';
+    expect(reportOf(["a line", error])).toEqual(["no model"]);
+  });
 });

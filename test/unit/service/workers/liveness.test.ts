@@ -4,6 +4,7 @@ import { checkLiveness } from "../../../../service/workers/liveness";
 import type { Worker } from "../../../../service/workers/worker";
 import { phaseOf } from "../../../../service/workers/worker-record";
 import { externalWorker, start } from "./support/external-worker";
+import { managedWorkers, runningProgram } from "./support/managed-worker";
 
 /** A worker without a job that requested its last job at `start`. */
 function idleWorker(): Worker {
@@ -89,4 +90,53 @@ describe("a worker with a job", () => {
       reason: expect.stringContaining("job j"),
     });
   });
+});
+
+describe("the reason of a lost worker is", () => {
+  const server = new Promise<never>(() => undefined);
+  const cases: [reason: string, server: boolean, change: (worker: Worker) => void][] = [
+    ["did not request a job within 420 s of its start", false, () => undefined],
+    ["was not healthy within 420 s of its start", true, () => undefined],
+    ["did not request a job for 60 s", false, (worker) => worker.polled()],
+    ["was unhealthy for 60 s", true, (worker) => worker.passedHealthCheck()],
+    [
+      "sent no calls for 30 s",
+      false,
+      (worker) => {
+        worker.polled();
+        worker.heartbeat([], undefined);
+        worker.pollOpened();
+      },
+    ],
+    [
+      "did not return within 30 s of the service's start",
+      false,
+      (worker) => worker.reassigned("j", false, timings.returnGrace),
+    ],
+  ];
+  test.each(cases)("%s", (reason, isServer, change) => {
+    const { process } = runningProgram(isServer ? { server } : {});
+    const worker = managedWorkers().add("w", process);
+    change(worker);
+    expect(checkAt(worker, start + timings.startLimit)).toEqual({ kind: "lost", reason });
+  });
+});
+
+test("a worker whose image is pulled has no time limit", () => {
+  const { process } = runningProgram({ started: new Promise<void>(() => undefined) });
+  expect(checkAt(managedWorkers().add("w", process), start + 10_000_000).kind).toBe("healthy");
+});
+
+test("a worker that must return is not hung, and a worker that must stop jobs is checked at the first deadline", () => {
+  const { worker, setTime } = externalWorker();
+  worker.reassigned("a", false, 10_000);
+  worker.stopRequested("a", false);
+  expect(checkLiveness(worker, start + timings.stopGrace, timings)).toEqual({
+    kind: "healthy",
+    checkAt: start + 10_000,
+  });
+  worker.seen();
+  setTime(start + 1000);
+  worker.stopRequested("b", false);
+  expect(checkLiveness(worker, start, timings)).toMatchObject({ checkAt: start + timings.stopGrace });
 });

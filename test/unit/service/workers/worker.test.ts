@@ -3,6 +3,7 @@ import { defaultTimings as timings } from "../../../../service/timings";
 import type { Worker } from "../../../../service/workers/worker";
 import { phaseOf } from "../../../../service/workers/worker-record";
 import { externalWorker, start } from "./support/external-worker";
+import { managedWorkers, runningProgram } from "./support/managed-worker";
 
 const later = start + 5000;
 
@@ -166,6 +167,55 @@ describe("the state of a worker", () => {
     worker.drain("is outdated");
     worker.kill("was silent", "worker");
     expect(worker).toMatchObject({ endReason: "is outdated", loss: "worker", draining: true, stopped: true });
+  });
+
+  test("a worker from before the service's start keeps the deadline of its first job", () => {
+    const { worker, setTime } = externalWorker();
+    worker.reassigned("a", false, 10_000);
+    setTime(later);
+    worker.reassigned("b", false, 10_000);
+    expect(worker).toMatchObject({ returnDeadline: start + 10_000, readyAt: start });
+    expect([...worker.jobs.values()].every(({ recovered }) => recovered)).toBe(true);
+  });
+
+  test("a stop is requested once, and a kill of a stopped worker kills its program", () => {
+    const { process, calls } = runningProgram();
+    const worker = managedWorkers().add("w", process);
+    worker.stop("is outdated", 3000);
+    worker.stop("is outdated", 3000);
+    worker.kill("was silent", "worker");
+    worker.kill("was silent", "result");
+    expect(calls).toEqual(["stop within 3000 ms", "kill", "kill"]);
+    expect(worker).toMatchObject({ endReason: "is outdated", loss: "worker", stopped: true });
+  });
+
+  test("the start of its program, not the pull of its image, is its start", async () => {
+    let resolve: () => void = () => undefined;
+    const started = new Promise<void>((resolveStarted) => {
+      resolve = resolveStarted;
+    });
+    const pool = managedWorkers();
+    const worker = pool.add("w", runningProgram({ started }).process);
+    expect(worker.preparing).toBe(true);
+    pool.setTime(later);
+    resolve();
+    await started;
+    expect(worker).toMatchObject({ preparing: false, startedAt: later });
+    expect(pool.changes()).toBe(1);
+  });
+
+  test("an unmonitored pipe has a poll while it waits for a job", () => {
+    const { worker, changes } = externalWorker();
+    worker.pollOpened();
+    worker.pipePollClosed();
+    expect(worker.openPolls).toBe(0);
+    expect(changes()).toBe(0);
+  });
+
+  test("a health check that fails before the worker is healthy is only its description", () => {
+    const { worker } = externalWorker();
+    worker.failedHealthCheck("GET /ping returned 500");
+    expect(worker).toMatchObject({ failedCheck: "GET /ping returned 500", unhealthyReason: undefined });
   });
 
   test("a success is an event of its own", () => {

@@ -1,0 +1,158 @@
+import { describe, expect, test } from "vitest";
+import { defaultTimings as timings } from "../../../../service/timings";
+import { createWorkerProblems } from "../../../../service/workers/problems";
+import type { ProcessEnd, WorkerProcess } from "../../../../service/workers/runtimes/runtime";
+import type { ManagedWorker } from "../../../../service/workers/worker";
+import { start } from "./support/external-worker";
+import { managedWorkers, runningProgram } from "./support/managed-worker";
+
+const server = Promise.resolve({ host: "127.0.0.1", port: 80, healthPort: 80, healthPath: "/ping" });
+const obstacle = () => "no request arrived";
+const endOf = (...lastErrors: string[]): ProcessEnd => ({
+  description: "ended with exit code 3",
+  clean: false,
+  lastErrors,
+});
+
+function useProblems(of: Partial<WorkerProcess> = {}) {
+  const pool = managedWorkers();
+  const worker = pool.add("w", runningProgram(of).process);
+  const problems = createWorkerProblems({ ...pool, timings });
+  return { ...pool, worker, problems, problem: () => problems.of("e") };
+}
+
+describe("the problem of a worker that does not start", () => {
+  const doNotStart = 'workers of the image "acme/x:1" do not start: the last one ';
+  const nothing = (): void => undefined;
+  const cases: [string, Partial<WorkerProcess>, (worker: ManagedWorker) => void, ProcessEnd, string][] = [
+    ["its end", {}, nothing, endOf(), "ended with exit code 3, before it requested a job"],
+    ["the missing health check", { server }, nothing, endOf(), "ended with exit code 3, before it was healthy"],
+    [
+      "no event of a program that never ran",
+      { started: new Promise(nothing) },
+      nothing,
+      endOf(),
+      "ended with exit code 3",
+    ],
+    [
+      "no obstacle of a program that ended itself",
+      { obstacle },
+      nothing,
+      endOf(),
+      "ended with exit code 3, before it requested a job",
+    ],
+    [
+      "no obstacle after a ping",
+      { obstacle },
+      (worker) => {
+        worker.heartbeat([], undefined);
+        worker.kill("was silent");
+      },
+      endOf(),
+      "was stopped by the service because it was silent, before it requested a job",
+    ],
+    [
+      "the reason of the service, and an obstacle",
+      { obstacle },
+      (worker) => worker.kill("was silent"),
+      endOf(),
+      "was stopped by the service because it was silent, before it requested a job; no request arrived",
+    ],
+    [
+      "the error that the worker reported",
+      {},
+      (worker) => worker.startFailed("no model"),
+      endOf(),
+      "ended with exit code 3, because no model",
+    ],
+    [
+      "its last lines without secrets",
+      {},
+      nothing,
+      endOf("loads", "a secret"),
+      "ended with exit code 3, before it requested a job; its last lines:\nloads\na ***",
+    ],
+    ...[
+      "TypeError: no",
+      "Error [CODE]: no",
+      "ModuleNotFoundError: no",
+      "requests.exceptions.Timeout: no",
+      "Uncaught Error: no",
+    ].map((line): [string, object, () => void, ProcessEnd, string] => [
+      `the error in its last lines, such as ${line}`,
+      {},
+      nothing,
+      endOf("  at x", line, "OtherError: later"),
+      `ended with exit code 3, before it requested a job: ${line}; its last lines:\n  at x\n${line}\nOtherError: later`,
+    ]),
+  ];
+  test.each(cases)("contains %s", (_name, process, change, end, text) => {
+    const { worker, problems, problem } = useProblems(process);
+    change(worker);
+    expect(problems.recordFailedStart(worker, end)).toBe(`${doNotStart}${text}`);
+    expect(problem()).toBe(`${doNotStart}${text}`);
+  });
+});
+
+describe("the problem of a worker that runs", () => {
+  test.each([
+    [
+      "jobs",
+      {},
+      'workers of the image "acme/x:1" do not request jobs: w has run for 61 s; its program must take jobs, as the SDK\'s serverless.start does',
+    ],
+    [
+      "requests, with its last health check and an obstacle",
+      { server, obstacle },
+      'workers of the image "acme/x:1" are not healthy: w has run for 61 s; GET /ping returned 500; its program must return 200 to health checks; no request arrived',
+    ],
+  ])("is its silence, if it never was ready for %s", (_work, process, text) => {
+    const { worker, setTime, problem } = useProblems(process);
+    if ("server" in process) worker.failedHealthCheck("GET /ping returned 500");
+    setTime(start + timings.takeSilence - 1);
+    expect(problem()).toBeUndefined();
+    setTime(start + 61_000);
+    expect(problem()).toBe(text);
+    worker.polled();
+    expect(problem()).toBeUndefined();
+  });
+
+  test("is the reason why it waits, until its first call", () => {
+    const waiting = () => ({ reason: "no node has room", lacksStock: true });
+    for (const call of [
+      (worker: ManagedWorker) => worker.polled(),
+      (worker: ManagedWorker) => worker.heartbeat([], undefined),
+    ]) {
+      const { worker, problem } = useProblems({ waiting });
+      expect(problem()).toBe("no node has room");
+      call(worker);
+      expect(problem()).toBeUndefined();
+    }
+  });
+});
+
+test("a failed start remains a problem until a worker starts, and a crash until a worker ends a job", () => {
+  const { worker, problems, problem } = useProblems();
+  problems.recordStartError("e", "no engine");
+  expect(problems.recordLostJob(worker, endOf("out of memory"), true)).toBe(
+    "the worker ended with exit code 3 while it ran the job; its last lines:\nout of memory",
+  );
+  expect(problem()).toBe("no engine");
+  problems.recordStart("e");
+  expect(problem()).toBe(
+    'workers of the image "acme/x:1" crash: the last one ended with exit code 3 while it ran a job; its last lines:\nout of memory',
+  );
+  problems.recordSuccess("e");
+  expect(problem()).toBeUndefined();
+});
+
+test("a worker that the service ended is no problem, and a changed endpoint has none", () => {
+  const { worker, problems, problem } = useProblems();
+  worker.kill("was silent");
+  expect(problems.recordLostJob(worker, endOf(), false)).toContain("was stopped by the service because it was silent");
+  expect(problem()).toBeUndefined();
+  problems.recordStartError("e", "no engine");
+  problems.recordLostJob(worker, endOf(), true);
+  problems.reset("e");
+  expect(problem()).toBeUndefined();
+});
