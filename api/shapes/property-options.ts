@@ -19,6 +19,8 @@ export interface PropertyOptions {
   computedWhenUnset?: true;
   /** Property that, if set, determines the value of this one where the program omits it, so that the service does not. */
   determinedBy?: string;
+  /** Property that expresses the same setting: if the program sets or changes it, the value of this one is unknown. */
+  alternativeTo?: string;
   /** The only dialect that supports the property; the other dialect rejects it. */
   dialect?: Dialect;
   /** Optional in GraphQL services. Only the read before an update selects it, because saveTemplate resets absent fields. */

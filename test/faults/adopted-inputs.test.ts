@@ -78,13 +78,20 @@ describe.each(optionalInputs)("$input of an existing $kind", ({ kind, input, val
   });
 });
 
-test.each<[existing: Properties, news: Properties, warning: string]>([
+type AdoptedRow = [existing: Properties, news: Properties, warning: string];
+const priorityToOff: AdoptedRow = [
+  { flashbootType: "PRIORITY_FLASHBOOT" },
+  { flashboot: false },
+  "flashboot (now true)",
+];
+test.each<AdoptedRow>([
   [{ workersMin: 3, workersMax: 5 }, { workersMax: 2 }, "workersMin (now 3), workersMax (now 5)"],
   [{ flashboot: true }, { workersMax: 2 }, "workersMax (now 3)"],
   [{ scalerType: "REQUEST_COUNT", scalerValue: 9 }, { scalerType: "QUEUE_DELAY" }, 'scalerType (now "REQUEST_COUNT")'],
   [{ gpuTypeIds: ["NVIDIA L4"], gpuCount: 2 }, { gpuTypeIds: ["NVIDIA A40"] }, "gpuTypeIds"],
   [{ minCudaVersion: "12.1" }, { allowedCudaVersions: ["12.4"] }, "allowedCudaVersions"],
   [{}, { verify: { input: {} }, workersMax: 1 }, "workersMax (now 3)"],
+  ...(dialect === "v2" ? [priorityToOff] : []),
 ])("an endpoint with %j and the inputs %j changes exactly: %s", async (existing, news, changes) => {
   const endpoint = { ...table.bases.ServerlessEndpoint, name: freshName() };
   const check = (more: Properties) =>

@@ -85,3 +85,38 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s", (dialect) => {
     },
   );
 });
+
+test("flashboot in REST v2: PRIORITY_FLASHBOOT is drift from false, and is accepted for true", async () => {
+  const { ServerlessEndpoint } = kinds;
+  const record = { ...records.v2.ServerlessEndpoint, flashboot: "PRIORITY_FLASHBOOT" };
+  const clients = await clientsReturning("v2", "ServerlessEndpoint", record);
+  for (const flashboot of [false, true]) {
+    const { inputs } = ServerlessEndpoint.check({}, { ...required.ServerlessEndpoint, flashboot }, naming(), [], "v2");
+    const read = await ServerlessEndpoint.read("e1", { ...inputs, version: 1 }, bench.context({ clients }, "v2"));
+    expect(ServerlessEndpoint.diff(read?.outputs ?? {}, inputs, "v2").map(({ path: [key] }) => key)).toEqual(
+      flashboot ? [] : ["flashboot"],
+    );
+  }
+});
+
+test.each<[before: Properties, after: Properties]>([
+  [{}, { flashboot: true }],
+  [{ flashboot: true }, {}],
+  [{ flashbootType: "PRIORITY_FLASHBOOT" }, { flashboot: true }],
+  [{}, { gpuTypeIds: ["NVIDIA L4"] }],
+  [{ gpuTypeIds: ["NVIDIA L4"] }, {}],
+])("an update of an endpoint in REST v2 from %j to %j keeps no value that it has changed", async (before, after) => {
+  const { ServerlessEndpoint } = kinds;
+  const context = () => bench.context({}, "v2");
+  const check = (olds: Properties, more: Properties) =>
+    ServerlessEndpoint.check(olds, { name: "alternatives", imageName: "acme/echo:1", ...more }, naming(), [], "v2")
+      .inputs;
+  const { id, outputs } = await ServerlessEndpoint.create(check({}, before), context());
+  const state = (await ServerlessEndpoint.read(id, outputs, context()))?.outputs ?? {};
+  const news = check(state, after);
+  const updated = await ServerlessEndpoint.update(id, state, news, context());
+  const read = await ServerlessEndpoint.read(id, updated, context());
+  await ServerlessEndpoint.delete(id, updated, context());
+  const { __defaults: _omitted, ...values } = updated;
+  expect(read?.outputs).toMatchObject(values);
+});

@@ -6,7 +6,7 @@ import type { Change, Context } from "../contract";
 import { type Created, idList, type NamedInputs, type NamedObject, type ObjectDefinition } from "../definition";
 import { UserError } from "../errors";
 import { completeObject, observeObject, outputsOf, pick } from "../observation";
-import { isDetermined, withoutOmitted } from "../properties/defaults";
+import { alternativeOf, isDetermined, withoutOmitted } from "../properties/defaults";
 import { diffProperties } from "../properties/diff";
 import { hiddenValue, isSecretAt } from "../properties/secret-paths";
 import { hasName, listNamed } from "./named-creates";
@@ -47,9 +47,12 @@ function planAdoption<Inputs extends NamedInputs, Outputs extends object, ApiObj
   const isValid = (candidate: Properties): boolean =>
     shape.safeParse(candidate).success && (validate?.(candidate, dialect, {}) ?? []).length === 0;
   let kept: Properties = {};
-  let pending = Object.keys(shape.shape).filter(
+  const omitted = Object.keys(shape.shape).filter(
     (key) => existing[key] !== undefined && !(key in desired) && !isDetermined(shape, key, desired),
   );
+  // The program sets these settings by other properties.
+  const expressed = omitted.filter((key) => alternativeOf(shape, key) in desired);
+  let pending = omitted.filter((key) => !expressed.includes(key));
   // A value may be valid only together with another one, so the rejected ones are tried again after each accepted one.
   for (let previous = -1; pending.length !== previous; ) {
     previous = pending.length;
@@ -64,7 +67,7 @@ function planAdoption<Inputs extends NamedInputs, Outputs extends object, ApiObj
   const sameValues = pending.filter((key) => isValid({ ...inputs, ...pick(existing, [key]) }));
   const merged = { ...inputs, ...kept };
   const compared = { ...existing };
-  for (const key of sameValues) delete compared[key];
+  for (const key of [...sameValues, ...expressed]) delete compared[key];
   const unknownChanges = unknownKeys.map((key): Change => ({ path: [key], kind: "update", replace: false }));
   const unverifiable = Object.entries(shape.shape).flatMap(([key, schema]) =>
     optionsOf(schema).replaceOnChanges === dialect && !(key in existing) ? [key] : [],

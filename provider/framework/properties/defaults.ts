@@ -43,11 +43,19 @@ export function withOmitted(properties: Properties, values: Properties): Propert
   return { ...properties, ...values, ...recordOf([...(omittedNames(properties) ?? []), ...names]) };
 }
 
-/** Values of the omitted properties of `olds` that `news` omits as well. */
+/** The property that expresses the same setting as `key`; `key` itself if there is none. */
+export function alternativeOf(shape: z.ZodObject, key: string): string {
+  const schema = shape.shape[key];
+  return (schema && optionsOf(schema).alternativeTo) ?? key;
+}
+
+/** Values of the omitted properties of `olds` that `news` omits as well, unless it changes their setting by another property. */
 export function keptValues(shape: z.ZodObject, olds: Properties, news: Properties): Properties {
   const entries = (omittedNames(olds) ?? []).flatMap((name): [string, Value][] => {
     const [schema, value] = [shape.shape[name], olds[name]];
     if (!schema || value === undefined || isDetermined(shape, name, news)) return [];
+    const alternative = alternativeOf(shape, name);
+    if (alternative !== name && !isDeepStrictEqual(olds[alternative], news[alternative])) return [];
     return isOmittedFrom(news, name, schema) ? [[name, value]] : [];
   });
   return Object.fromEntries(entries);

@@ -76,12 +76,12 @@ function cpuOf(
   return { cpuFlavorIds: entries, vcpuCount: typeof sharedCount === "number" ? sharedCount : undefined };
 }
 
-/** Returns flashbootType if it is set or required to express the value, else flashboot, or both if a deployed program sets neither. */
+/** Returns flashbootType if the program sets it, else both. An import has flashboot if that expresses the value. */
 function flashbootOf({ flashboot, flashbootType }: EndpointRecord, desired: Properties): Properties {
-  const usesType = desired["flashbootType"] !== undefined || flashbootType === "PRIORITY_FLASHBOOT";
-  if (usesType && flashbootType !== undefined) return { flashbootType };
   const isImport = Object.keys(desired).length === 0;
-  return toProperties(isImport || desired["flashboot"] !== undefined ? { flashboot } : { flashboot, flashbootType });
+  if (isImport) return toProperties(flashbootType === "PRIORITY_FLASHBOOT" ? { flashbootType } : { flashboot });
+  const setsType = desired["flashbootType"] !== undefined && flashbootType !== undefined;
+  return toProperties(setsType ? { flashbootType } : { flashboot, flashbootType });
 }
 
 /** Converts a record to inputs and outputs. */
