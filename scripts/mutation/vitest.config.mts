@@ -10,7 +10,7 @@ const names = process.env["MUTATION_PROJECTS"]?.split(",") ?? [];
 const excluded = [
   "test/*.test.ts",
   "test/faults/{full-accounts,secret-scan,rollout-*}.test.ts",
-  "test/unit/service/resources/graphql-requests.test.ts",
+  "test/unit/service/resources/graphql-depth.test.ts",
 ];
 
 /** Projects of vitest.config.mts with per-test coverage by Stryker. */

@@ -16,6 +16,8 @@ const bad: [string, Record<string, string>][] = [
   ["a wrong key", { authorization: `Bearer ${wrong}` }],
   ["an empty key", { authorization: "Bearer " }],
   ["the key cut short", { authorization: `Bearer ${key.slice(0, -1)}` }],
+  ["a scheme that ends like Bearer", { authorization: `XBearer ${key}` }],
+  ["text after the key", { authorization: `Bearer ${key} x` }],
   ["the key as Basic", { authorization: `Basic ${key}` }],
 ];
 

@@ -75,6 +75,20 @@ describe("REST management API: other endpoint operations", () => {
     expect(response.json).toEqual(expect.arrayContaining([whole]));
   });
 
+  test.each([
+    ["1", 200, true],
+    ["True", 200, true],
+    ["0", 200, false],
+    ["FALSE", 200, false],
+    ["yes", 400, false],
+    ["", 400, false],
+  ])("GET /endpoints/{id}?includeTemplate=%s returns %i", async (flag, status, isIncluded) => {
+    const id = await account.endpoint({});
+    const response = await account.rest("GET", `/endpoints/${id}?includeTemplate=${flag}`);
+    expectResponse(response, status);
+    expect(response.text.includes('"template":')).toBe(isIncluded);
+  });
+
   test("PATCH /endpoints/{id} with an out-of-range value returns 400 and changes nothing", async () => {
     const id = await account.endpoint({ idleTimeout: 9 });
     const response = await account.rest("PATCH", `/endpoints/${id}`, { idleTimeout: 3601, workersMax: 2 });

@@ -31,11 +31,8 @@ export const secretController = (secrets: Secrets, pager: Pager) => ({
   bodyLimit,
   list(query: unknown) {
     const name = parseV2(listQuery, query).name?.toLowerCase();
-    const named: ReadNewest<SecretRow> = (start, count) =>
-      secrets
-        .newest(start, Number.MAX_SAFE_INTEGER)
-        .filter(({ row }) => row.name.toLowerCase() === name)
-        .slice(0, count);
+    const named: ReadNewest<SecretRow> = (start) =>
+      secrets.newest(start, Number.MAX_SAFE_INTEGER).filter(({ row }) => row.name.toLowerCase() === name);
     const operation = `/account/secrets?name=${name ?? ""}`;
     const { rows, pagination } = pager.page(operation, name === undefined ? secrets.newest : named, query);
     return { secrets: rows.map(v2Secret), pagination };

@@ -74,11 +74,10 @@ export function registerWorkerRoutes(
 
   app.get<Id>("/serverless/:id/releases", async ({ params, query }) => {
     const endpoint = endpoints.get(params.id);
-    const readNewest = (before: number, count: number) =>
+    const readNewest = (before: number) =>
       resources
         .releases(endpoint.id)
         .filter(({ version }) => version < before)
-        .slice(0, count)
         .map((row) => ({ position: row.version, row }));
     const { rows: releases, pagination } = pager.page(`/serverless/${endpoint.id}/releases`, readNewest, query);
     const workers = view.workers(endpoint.id);

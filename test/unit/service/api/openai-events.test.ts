@@ -61,6 +61,7 @@ test.each([
     "event: a\ndata: {}\n\nevent: b\ndata: []\n\n",
   ],
   ["lines with line breaks", ['data: {"a":1}\n', "\n", "data: [DONE]\n", "\n"], 'data: {"a":1}\n\ndata: [DONE]\n\n'],
+  ["an event in parts, of which one looks like a field", ['data:{"a":"', 'data: b"}'], 'data:{"a":"data: b"}\n\n'],
   [
     "an event that is not a complete line, then an error",
     ['data: {"a":', { error: 1 }],

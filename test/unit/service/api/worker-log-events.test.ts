@@ -45,6 +45,7 @@ test.each([
   ["a whole second", "2026-11-26T11:00:00Z", ["second", "third", "fourth"]],
   ["milliseconds", "2026-11-26T11:00:00.500Z", ["third", "fourth"]],
   ["the nanoseconds of an event id", "2026-11-26T11:00:00.500000001Z", ["fourth"]],
+  ["a tenth digit of the fraction", "2026-11-26T11:00:00.5000000009Z", ["third", "fourth"]],
   ["an offset to the east", "2026-11-26T13:00:00.400+02:00", ["second", "third", "fourth"]],
   ["an offset to the west", "2026-11-26T09:00:00.600-02:00", ["fourth"]],
 ])("a time with %s selects the lines after it", async (_form, after, lines) => {

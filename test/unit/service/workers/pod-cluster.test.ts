@@ -1,0 +1,235 @@
+import { writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { checkAccess, toStartError } from "../../../../service/workers/runtimes/pod/access";
+import { ClusterError, isTemporary, loadCluster } from "../../../../service/workers/runtimes/pod/cluster";
+import { followLog } from "../../../../service/workers/runtimes/pod/log";
+import { kubernetesShape } from "../../../../service/workers/runtimes/pod/settings";
+import { scratchFolder } from "../../../support/folders";
+import { closeServer, listenOnLoopback, unusedOrigin } from "../../../support/loopback";
+import { ManualClock } from "../../../support/manual-clock";
+
+type Respond = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+/** Writes a kubeconfig with the contexts "test" and "other", and selects it. */
+function useKubeconfig(server: string, more = ""): void {
+  const file = join(scratchFolder(), "kubeconfig");
+  const context = (name: string, namespace: string) =>
+    `- {name: ${name}, context: {cluster: c, user: u${namespace}}}\n`;
+  writeFileSync(
+    file,
+    `apiVersion: v1\nkind: Config\ncurrent-context: test\nclusters:\n- {name: c, cluster: {server: "${server}", insecure-skip-tls-verify: true}}\ncontexts:\n${context("test", ", namespace: gpu")}${context("other", "")}users:\n- {name: u, user: {token: t}}\n${more}`,
+  );
+  vi.stubEnv("KUBECONFIG", file);
+  onTestFinished(() => void vi.unstubAllEnvs());
+}
+
+/** A cluster whose API server responds to calls. */
+async function useCluster(respond: Respond, path = "", settings: object = {}) {
+  const calls: { call: string; body: string; type: string | undefined; authorization: string | undefined }[] = [];
+  const server = createServer(async (request, response) => {
+    const { method, url, headers } = request;
+    const body = await text(request);
+    const { authorization, "content-type": type } = headers;
+    calls.push({ call: `${method} ${url}`, body, type, authorization });
+    respond(request, response, body);
+  });
+  const origin = await listenOnLoopback(server);
+  onTestFinished(() => closeServer(server));
+  useKubeconfig(`${origin}${path}`);
+  return { cluster: await loadCluster(kubernetesShape.parse(settings)), calls, origin };
+}
+const sends =
+  (status: number, body: string): Respond =>
+  (_request, response) =>
+    void response.writeHead(status).end(body);
+
+describe("the cluster is that of", () => {
+  test.each([
+    ["the current context", {}, "test", "gpu"],
+    ["a context", { context: "other" }, "other", "default"],
+    ["a namespace", { context: "test", namespace: "own" }, "test", "own"],
+  ])("%s", async (_name, settings, context, namespace) => {
+    const { cluster } = await useCluster(sends(200, "{}"), "", settings);
+    expect(cluster).toMatchObject({ context, namespace });
+    expect(cluster.path("pods")).toBe(`/api/v1/namespaces/${namespace}/pods`);
+  });
+
+  test("no context that does not exist", async () => {
+    useKubeconfig("http://127.0.0.1:9");
+    await expect(loadCluster(kubernetesShape.parse({ context: "prod" }))).rejects.toThrow(
+      'kubernetes.context: "prod" does not exist in the kubeconfig; must be one of test, other',
+    );
+  });
+
+  test("no kubeconfig that cannot be read", async () => {
+    useKubeconfig("http://127.0.0.1:9", "}");
+    await expect(loadCluster(kubernetesShape.parse({}))).rejects.toThrow(
+      /^runtime "kubernetes": the kubeconfig cannot be read: .*; correct the file that KUBECONFIG names$/s,
+    );
+  });
+
+  test("no machine without a kubeconfig", async () => {
+    vi.stubEnv("KUBECONFIG", join(scratchFolder(), "missing"));
+    vi.stubEnv("HOME", scratchFolder());
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await expect(loadCluster(kubernetesShape.parse({}))).rejects.toThrow(/there is no cluster|cannot be read/);
+  });
+});
+
+describe("a call to the API server", () => {
+  test("has the server's path, a query, a body and the credentials", async () => {
+    const { cluster, calls } = await useCluster(sends(200, '{"a":1}'), "/k8s/");
+    const call = { query: { dryRun: "All" }, body: { b: "ü" }, contentType: "application/merge-patch+json" };
+    expect(await cluster.call("PATCH", "/api/v1/x", call)).toEqual({ a: 1 });
+    expect(await cluster.call("POST", "/api/v1/x", { body: {} })).toEqual({ a: 1 });
+    expect(await cluster.call("GET", "/api/v1/x")).toEqual({ a: 1 });
+    expect(calls).toEqual([
+      {
+        call: "PATCH /k8s/api/v1/x?dryRun=All",
+        body: '{"b":"ü"}',
+        type: "application/merge-patch+json",
+        authorization: "Bearer t",
+      },
+      { call: "POST /k8s/api/v1/x", body: "{}", type: "application/json", authorization: "Bearer t" },
+      { call: "GET /k8s/api/v1/x", body: "", type: undefined, authorization: "Bearer t" },
+    ]);
+  });
+
+  test.each([
+    [403, '{"message":"forbidden: quota"}', "forbidden: quota", false],
+    [404, "", "status 404", false],
+    [429, "slow down\n", "slow down", true],
+    [500, "[]", "[]", true],
+  ])("that is rejected with %i %s fails", async (status, body, message, temporary) => {
+    const { cluster } = await useCluster(sends(status, body));
+    const error = await cluster.call("GET", "/x").catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ClusterError);
+    expect(error).toMatchObject({ status, message });
+    expect(isTemporary(error)).toBe(temporary);
+  });
+
+  test("may accept a rejection, such as that of an object that exists", async () => {
+    const { cluster } = await useCluster(sends(409, '{"reason":"AlreadyExists"}'));
+    expect(await cluster.call("POST", "/x", { accepts: 409 })).toEqual({ reason: "AlreadyExists" });
+  });
+
+  test("without a response is temporary", async () => {
+    const server = await unusedOrigin();
+    useKubeconfig(server);
+    const cluster = await loadCluster(kubernetesShape.parse({}));
+    const error = await cluster.call("GET", "/x").catch((reason: unknown) => reason);
+    expect(error).toMatchObject({
+      status: 0,
+      message: expect.stringContaining(`the Kubernetes API at ${server} does not respond: `),
+    });
+    expect(isTemporary(error)).toBe(true);
+    expect(isTemporary(new Error("another"))).toBe(false);
+  });
+
+  test("whose response is cut is temporary", async () => {
+    const { cluster, origin } = await useCluster((_request, response) => {
+      response.writeHead(200, { "content-length": "100" }).write("{", () => response.destroy());
+    });
+    const error = await cluster.call("GET", "/x").catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ status: 0, message: `the Kubernetes API at ${origin} closed the connection` });
+  });
+});
+
+describe("the start", () => {
+  const review = (isAllowed: (verb: string, resource: string) => boolean, status = 200): Respond => {
+    return ({ url = "" }, response, body) => {
+      if (!url.includes("selfsubjectaccessreviews")) return void response.writeHead(status).end('{"message":"no"}');
+      const { verb, resource, subresource } = JSON.parse(body).spec.resourceAttributes;
+      const allowed = isAllowed(verb, subresource ? `${resource}/${subresource}` : resource);
+      response.end(JSON.stringify({ status: { allowed } }));
+    };
+  };
+  const startError = async (respond: Respond, storageClass?: string): Promise<string> => {
+    const { cluster } = await useCluster(respond);
+    return checkAccess(cluster, storageClass).then(
+      () => "allowed",
+      (error: unknown) => String(toStartError(error, cluster)),
+    );
+  };
+
+  test("requires each verb of the role", async () => {
+    expect(await startError(review(() => true))).toBe("allowed");
+    expect(await startError(review((_verb, resource) => resource !== "pods/log"))).toContain(
+      'runtime "kubernetes": the credentials do not allow to get pods/log in the namespace "gpu"; add this rule to their Role: {"apiGroups":[""],"resources":["pods/log"],"verbs":["get"]}',
+    );
+    expect(await startError(review((verb, resource) => `${verb} ${resource}` !== "watch pods"))).toContain(
+      "to watch pods",
+    );
+  });
+
+  test.each([
+    [404, 'kubernetes.namespace: "gpu" does not exist; create it or specify another one'],
+    [401, "rejects the credentials (no); renew them or select another context"],
+    [500, 'runtime "kubernetes": no; check the cluster and the context'],
+  ])("fails if the namespace responds with %i", async (status, message) => {
+    expect(await startError(review(() => true, status))).toContain(message);
+  });
+
+  test("requires the storage class, unless it may not be read", async () => {
+    const withClass =
+      (status: number): Respond =>
+      (request, response, body) =>
+        review(() => true, request.url?.includes("storageclasses/fast") ? status : 200)(request, response, body);
+    expect(await startError(withClass(200), "fast")).toBe("allowed");
+    expect(await startError(withClass(403), "fast")).toBe("allowed");
+    expect(await startError(withClass(404), "fast")).toContain('kubernetes.storageClass: "fast" does not exist');
+    expect(await startError(withClass(404))).toBe("allowed");
+  });
+});
+
+describe("the log of a pod", () => {
+  /** Lines that a service reads; the API server sends one part for each request. */
+  async function readLog(parts: { lines: string; isCut?: boolean; status?: number }[], isAdopted = false) {
+    const queries: (string | null)[] = [];
+    let isDone = false;
+    const { cluster } = await useCluster(({ url = "" }, response) => {
+      const { lines = "", isCut, status = 200 } = parts[queries.length] ?? {};
+      queries.push(new URL(url, "http://api").searchParams.get("sinceTime"));
+      response.writeHead(status).write(lines, () => (isCut ? response.destroy() : response.end()));
+    });
+    const lines: string[] = [];
+    const clock = new ManualClock();
+    const reading = followLog({
+      cluster,
+      path: cluster.path("pods/p"),
+      clock,
+      onLine: (line) => lines.push(line),
+      signal: new AbortController().signal,
+      isAdopted,
+    }).then(() => {
+      isDone = true;
+    });
+    while (!isDone) {
+      await clock.advance(1000);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    await reading;
+    return { lines, queries };
+  }
+
+  test("continues after an interruption without repeating lines", async () => {
+    const log = await readLog([
+      { lines: "2026-01-01T00:00:01.1Z one\n2026-01-01T00:00:01.2Z two  words\n", isCut: true },
+      { lines: "", status: 500 },
+      { lines: "2026-01-01T00:00:01.1Z one\n2026-01-01T00:00:01.2Z two  words\n2026-01-01T00:00:01.3Z three\n" },
+    ]);
+    expect(log.lines).toEqual(["one", "two  words", "three"]);
+    expect(log.queries).toEqual([null, "2026-01-01T00:00:01.2Z", "2026-01-01T00:00:01.2Z"]);
+  });
+
+  test("ends with its pod", async () => {
+    expect(await readLog([{ lines: "", status: 404 }])).toEqual({ lines: [], queries: [null] });
+  });
+
+  test("of an adopted worker begins at the adoption", async () => {
+    expect((await readLog([{ lines: "" }], true)).queries).toEqual(["2026-01-01T00:00:00.000Z"]);
+  });
+});
