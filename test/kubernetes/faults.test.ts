@@ -37,6 +37,22 @@ test("without the API server running jobs complete, no pod is deleted or doubled
   expect(after.workerId).not.toBe(first.workerId);
 });
 
+test("while the API server does not respond, a job waits with this reason, and runs once it responds", async (context) => {
+  const rig = await startRig(context);
+  await rig.send("apiserver", "STOP");
+  onTestFinished(() => rig.send("apiserver", "CONT").then(() => undefined));
+  const id = await rig.endpoint();
+  const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "echo", text: "late" } });
+  await expect
+    .poll(() => rig.clients.jobs.health(id), { timeout: 90_000 })
+    .toMatchObject({
+      jobs: { inQueue: 1 },
+      message: expect.stringMatching(/^the Kubernetes API at https:\S+ does not respond: no response in time$/),
+    });
+  await rig.send("apiserver", "CONT");
+  await expect.poll(() => rig.clients.jobs.status(id, jobId)).toMatchObject({ status: "COMPLETED" });
+});
+
 test("a job of a pod that is deleted runs again on another pod and ends once", async (context) => {
   const rig = await startRig(context);
   const id = await rig.endpoint();

@@ -21,7 +21,7 @@ test(
     await runCluster(port, ["import", folder, await makeServiceImage(serviceImage)]);
     const { storageClass } = await createStorage(admin, 2);
     const seed = `${serviceFolder()}.yaml`;
-    await writeFile(seed, stringify({ kubernetes: { storageClass, dnsPolicy: "Default" } }));
+    await writeFile(seed, stringify({ kubernetes: { storageClass } }));
     onTestFinished(() => rm(seed));
     const flags = ["--image", serviceImage, "--namespace", namespace, "--storage-class", storageClass, "--seed", seed];
     const objects = await readManifest(...flags);

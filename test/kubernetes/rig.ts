@@ -97,7 +97,6 @@ export async function startRig(context: TestContext, options: ServiceOptions = {
     timings: { ...timings, ...options.timings },
     kubernetes: {
       workerUrl: `http://${cluster.address}:${nextPort++}`,
-      dnsPolicy: "Default",
       ...options.kubernetes,
       namespace,
     },

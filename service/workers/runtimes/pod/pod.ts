@@ -3,21 +3,12 @@ import { z } from "zod";
 import { messageOf } from "../../../errors";
 import { createLastLines } from "../../lines";
 import type { ServerPorts, WorkerServer } from "../../worker-server";
-import type { Location, ProcessEnd, Waiting, WorkerProcess, WorkerStart } from "../runtime";
+import type { Location, ProcessEnd, Waiting, WorkerStart } from "../runtime";
 import { type Cluster, ClusterError, isTemporary, retryPause } from "./cluster";
 import { followLog } from "./log";
 import type { KubernetesSettings } from "./settings";
 import { claimName, podName } from "./spec";
 import { deletionOf, endedByKubernetes, endOf, hasRun, isRunning, type Pod, type PodEnd, waitingOf } from "./status";
-
-/** A worker's pod, which learns its state from the service's watch. */
-export interface PodWorker {
-  process: WorkerProcess;
-  /** Receives each state of the pod. */
-  update(pod: Pod): void;
-  /** Called when the pod no longer exists. */
-  removed(): void;
-}
 
 interface PodStart {
   cluster: Cluster;
@@ -53,7 +44,7 @@ const eventList = z.looseObject({
 });
 
 /** Runs a worker as a pod, which is deleted when it ends. */
-export function startPod({ cluster, settings, worker, create, serverPorts, workerUrl, clock }: PodStart): PodWorker {
+export function startPod({ cluster, settings, worker, create, serverPorts, workerUrl, clock }: PodStart) {
   const { workerId, environment, onLine } = worker;
   const { container: needs } = environment;
   const { volumeId } = needs;
@@ -207,7 +198,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
       return remove(0);
     });
 
-  const process: WorkerProcess = {
+  return {
     channel: undefined,
     ended: end,
     ...(create ? { started } : {}),
@@ -216,9 +207,12 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     location,
     obstacle: () => (startedAt === undefined ? undefined : silence()),
     kill: () => void remove(1),
-    stop: (grace) => void remove(Math.max(1, Math.ceil(grace / 1000))),
+    stop: (grace: number) => void remove(Math.max(1, Math.ceil(grace / 1000))),
+    /** Receives each state of the pod. */
+    update,
+    /** Called when the pod is not listed. The list may be older than a new pod, of which no state is known yet. */
+    removed: () => void (pod && finish(endOfDeleted())),
   };
-  return { process, update, removed: () => void finish(endOfDeleted()) };
 }
 
 /** A namespace without room for a further pod may get some, and a new one gets its service account. */

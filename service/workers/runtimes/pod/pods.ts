@@ -13,7 +13,7 @@ import type { Runtime, StartRequest, Survivor, WorkerProcess, WorkerStart } from
 import { checkAccess, toStartError } from "./access";
 import { type ClusterError, loadCluster, retryPause } from "./cluster";
 import { serviceName } from "./manifest";
-import { type PodWorker, startPod } from "./pod";
+import { startPod } from "./pod";
 import type { KubernetesSettings } from "./settings";
 import { claimBody, claimName, labels, openGate, podBody, podName, secretBody } from "./spec";
 import { idsOf, isRunning, type Pod, podShape } from "./status";
@@ -50,12 +50,9 @@ export async function createPods({
   const cluster = await loadCluster(settings);
   const serviceId = serviceIdOf(dataFolder);
   const labelSelector = `${labels.service}=${serviceId}`;
-  const pods = new Map<string, PodWorker>();
-  /** Pods of an earlier service that are neither adopted nor removed yet. */
-  const undecided = new Set<string>();
+  const pods = new Map<string, ReturnType<typeof startPod>>();
   const closed = new AbortController();
   let following: Promise<void> | undefined;
-  let unavailable: string | undefined;
   const workerUrl = settings.workerUrl?.replace(/\/$/, "") ?? serviceUrl();
 
   function serviceUrl(): string {
@@ -81,6 +78,8 @@ export async function createPods({
           `kubernetes.workerUrl: ${workerUrl} cannot be used: ${error.message}; specify another port`,
         );
       });
+    // All pods of an earlier service are adopted or removed now.
+    following = follow();
     const forwarding = isForwarded && context !== undefined ? "   not of this machine: forward it to this service" : "";
     return {
       cluster: context === undefined ? displayUrl : `${displayUrl}   context ${context}`,
@@ -95,16 +94,16 @@ export async function createPods({
       .call("DELETE", cluster.path(`pods/${name}`), { body: { gracePeriodSeconds: 1 } })
       .catch((error: unknown) => log.warn({ pod: name }, `a pod of an earlier service remains: ${messageOf(error)}`));
 
-  /** Applies the state of all pods; `known` are the workers that existed before the list was requested. */
-  function apply(items: Pod[], known: Map<string, PodWorker>): void {
+  /** Applies the state of all pods, and removes those without a worker. */
+  function apply(items: Pod[]): void {
     for (const pod of items) {
       const { name, deletionTimestamp } = pod.metadata;
       const worker = pods.get(name);
       if (worker) worker.update(pod);
-      else if (!undecided.has(name) && deletionTimestamp === undefined) removeOrphan(name);
+      else if (deletionTimestamp === undefined) removeOrphan(name);
     }
     const names = new Set(items.map(({ metadata }) => metadata.name));
-    for (const [name, worker] of known) if (!names.has(name)) worker.removed();
+    for (const [name, worker] of pods) if (!names.has(name)) worker.removed();
   }
 
   /** Follows the pods from a version on; resolves when the watch has ended. */
@@ -130,26 +129,22 @@ export async function createPods({
   }
 
   /** Follows the pods until the service stops. A watch ends whenever the API server does, and never resumes by itself. */
-  async function follow(first: z.output<typeof podList>): Promise<void> {
-    for (let current: z.output<typeof podList> | undefined = first; !closed.signal.aborted; ) {
+  async function follow(): Promise<void> {
+    let isAway = false;
+    while (!closed.signal.aborted) {
       try {
-        const known = new Map([...pods].filter(([name]) => created.has(name)));
-        current ??= await list();
-        apply(current.items, known);
-        unavailable = undefined;
-        await watch(current.metadata.resourceVersion);
+        const { items, metadata } = await list();
+        isAway = false;
+        apply(items);
+        await watch(metadata.resourceVersion);
       } catch (error) {
         if (closed.signal.aborted) return;
-        if (unavailable === undefined) log.warn(messageOf(error));
-        unavailable = messageOf(error);
+        if (!isAway) log.warn(messageOf(error));
+        isAway = true;
       }
-      current = undefined;
       await clock.sleep(retryPause, closed.signal).catch(() => undefined);
     }
   }
-
-  /** Pods that the API server has confirmed. */
-  const created = new Set<string>();
 
   /** Creates a claim, a pod and its Secret. The pod starts once its Secret exists. Repeatable after a lost response. */
   async function create(worker: WorkerStart, serverPorts: ServerPorts | undefined): Promise<void> {
@@ -163,51 +158,33 @@ export async function createPods({
     const { metadata } = podShape.parse(await cluster.call("GET", path));
     await ensure("secrets", secretBody(worker, env, { serviceId, podUid: metadata.uid }));
     await cluster.call("PATCH", path, { body: openGate, contentType: "application/merge-patch+json" });
-    created.add(metadata.name);
   }
 
-  function start(worker: WorkerStart, serverPorts: ServerPorts | undefined, isAdopted = false): WorkerProcess {
+  function start(worker: WorkerStart, serverPorts: ServerPorts | undefined, adopted?: Pod): WorkerProcess {
     const name = podName(worker.workerId);
     // Throws for a GPU type without nodes, before anything is created.
     podBody(worker, [], { serviceId, settings, serverPorts });
-    const createPod = isAdopted ? undefined : () => create(worker, serverPorts);
-    const podWorker = startPod({ cluster, settings, worker, create: createPod, serverPorts, workerUrl, clock });
-    if (isAdopted) created.add(name);
-    pods.set(name, podWorker);
-    void podWorker.process.ended.then(() => {
-      pods.delete(name);
-      created.delete(name);
-    });
-    return podWorker.process;
+    const createPod = adopted ? undefined : () => create(worker, serverPorts);
+    const process = startPod({ cluster, settings, worker, create: createPod, serverPorts, workerUrl, clock });
+    if (adopted) process.update(adopted);
+    pods.set(name, process);
+    void process.ended.then(() => pods.delete(name));
+    return process;
   }
 
-  function survivorOf(pod: Pod): Survivor {
-    const { name } = pod.metadata;
-    undecided.add(name);
-    return {
-      ...idsOf(pod),
-      adopt(worker, serverPorts) {
-        undecided.delete(name);
-        const process = start(worker, serverPorts, true);
-        pods.get(name)?.update(pod);
-        return process;
-      },
-      remove() {
-        undecided.delete(name);
-        removeOrphan(name);
-      },
-    };
-  }
+  const survivorOf = (pod: Pod): Survivor => ({
+    ...idsOf(pod),
+    adopt: (worker, serverPorts) => start(worker, serverPorts, pod),
+    remove: () => removeOrphan(pod.metadata.name),
+  });
 
   return {
     async open() {
       try {
         await checkAccess(cluster, settings.storageClass);
-        const first = await list();
-        const running = first.items.filter((pod) => isRunning(pod) && pod.metadata.deletionTimestamp === undefined);
-        const survivors = running.map(survivorOf);
-        following = follow(first);
-        return { earlierEnded: Promise.resolve(), survivors };
+        const { items } = await list();
+        const running = items.filter((pod) => isRunning(pod) && pod.metadata.deletionTimestamp === undefined);
+        return { earlierEnded: Promise.resolve(), survivors: running.map(survivorOf) };
       } catch (error) {
         throw toStartError(error, cluster);
       }
@@ -215,10 +192,7 @@ export async function createPods({
 
     listen,
 
-    prepare({ serverPorts }: StartRequest) {
-      if (unavailable !== undefined) return { error: `no worker can be started: ${unavailable}` };
-      return { start: (worker: WorkerStart) => start(worker, serverPorts) };
-    },
+    prepare: ({ serverPorts }: StartRequest) => ({ start: (worker: WorkerStart) => start(worker, serverPorts) }),
 
     removeEndpoint: async () => undefined,
 

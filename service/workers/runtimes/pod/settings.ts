@@ -57,8 +57,6 @@ export const kubernetesShape = z.strictObject({
   accessMode: z.enum(["ReadWriteMany", "ReadWriteOnce"]).default("ReadWriteMany"),
   /** Pod Security Standard of workers. `restricted` requires an image that does not run as root, or `runAsUser`. */
   podSecurity: z.enum(["restricted", "baseline"]).default("restricted"),
-  /** DNS policy of pods. Default: the cluster's. */
-  dnsPolicy: z.enum(["ClusterFirst", "Default"]).optional(),
   /** User id of workers. Default: the image's. */
   runAsUser: z.int().min(1).optional(),
 });

@@ -109,7 +109,6 @@ export function podBody(
       automountServiceAccountToken: false,
       // A kill must not wait for the default of 30 s.
       terminationGracePeriodSeconds: 5,
-      dnsPolicy: settings.dnsPolicy,
       ...affinityOf(needs, settings),
       tolerations: needs.gpuTypeIds
         .flatMap((id) => settings.gpuNodes[id]?.tolerations ?? [])

@@ -69,7 +69,6 @@ const faults: Record<string, [value: unknown, path: string, text: string][]> = {
   ],
   accessMode: [["ReadWriteMuch", "", 'must be "ReadWriteMany" or "ReadWriteOnce"']],
   podSecurity: [["none", "", 'must be "restricted" or "baseline"']],
-  dnsPolicy: [["None", "", 'must be "ClusterFirst" or "Default"']],
   runAsUser: [
     ["1000", "", "must be a number"],
     [0, "", "must be 1 or more"],
