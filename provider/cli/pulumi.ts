@@ -20,7 +20,12 @@ export function pulumiCli(choice: StackChoice) {
     const child = spawn("pulumi", [...args, "--non-interactive", ...stackArguments(choice)], {
       stdio: ["pipe", capture ? "pipe" : 2, 2],
       // The CLI rejects --preview-only together with this setting of many CI jobs; other commands here pass --yes.
-      env: { ...process.env, PULUMI_SKIP_CONFIRMATIONS: undefined },
+      env: {
+        ...process.env,
+        PULUMI_SKIP_CONFIRMATIONS: undefined,
+        // Without it, the JSON of a refresh lacks the changes of dynamic resources.
+        PULUMI_ENABLE_STREAMING_JSON_PREVIEW: "true",
+      },
     });
     const exit = new Promise<number | null>((resolve, reject) => {
       child.once("error", reject).once("close", resolve);
@@ -43,7 +48,7 @@ export function pulumiCli(choice: StackChoice) {
       runChecked(["stack", "export", ...(showSecrets ? ["--show-secrets"] : [])], { capture: true }),
     /** Replaces the stack's state. The CLI removes all pending operations from it. */
     importState: (state: string): Promise<string> => runChecked(["stack", "import"], { input: state }),
-    /** The JSON of a refresh that changes nothing; its diagnostics contain the reason of a failure. */
+    /** The JSON events of a refresh that changes nothing; their diagnostics contain the reason of a failure. */
     async previewRefresh(): Promise<string> {
       const { code, output, failure } = await execute(["refresh", "--preview-only", "--json"], { capture: true });
       if (code !== 0 && output.trim() === "") throw failure;

@@ -146,11 +146,17 @@ export function describeLifecycle(way: Way): void {
     expect(ids(after)).toEqual(ids(before));
   });
 
-  it("a refresh reports exactly the outside changes and deletions, by property", async () => {
+  it("a refresh and `drift` report exactly the outside changes and deletions, by property", async () => {
     const { templates, endpoints } = await service.listObjects();
     await service.rest("DELETE", `/endpoints/${find(endpoints, "api-dev")?.id}`);
     await service.rest("PATCH", `/endpoints/${find(endpoints, "spare-dev")?.id}`, { idleTimeout: 60 });
     await service.rest("PATCH", `/templates/${find(templates, "loud-dev")?.id}`, { env: { REVISION: "3" } });
+    const drift = await stack.tool(["drift"]);
+    expect(drift.stdout, drift.stderr).toMatch(/^Drift in 3 of \d+ resources of dev/);
+    expect(drift.stdout).toMatch(/^ServerlessEndpoint "api"\n {2}the service no longer has this object$/m);
+    expect(drift.stdout).toMatch(/^ServerlessEndpoint "spare"\n {2}idleTimeout: 7 → 60$/m);
+    expect(drift.stdout).toMatch(/^Template "loud"\n {2}env\.REVISION: "\w+" → "3"$/m);
+    expect(drift.code).toBe(3);
     const refresh = await stack.refresh({ args: ["--diff"] });
     expect(ownResources(refresh.operations)).toEqual({
       ...forEveryResource("same"),

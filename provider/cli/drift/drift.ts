@@ -27,6 +27,10 @@ export async function drift(flags: DriftFlags, io: Terminal, environment?: NodeJ
   const refresh = parsePreview(text, "pulumi refresh --preview-only --json");
   const [error] = refresh.errors;
   if (error) throw new Error(`the refresh failed: ${error.text}`);
+  if (refresh.lacksChanges)
+    throw new Error(
+      "the file lacks the changes of dynamic resources; set PULUMI_ENABLE_STREAMING_JSON_PREVIEW=true for the refresh that writes it",
+    );
   const report = reportOf(refresh, flags.stack);
   const changes = releasedChanges(refresh, report.drifted);
   if (changes.length > 0)

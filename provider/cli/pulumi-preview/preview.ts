@@ -24,16 +24,32 @@ const stepShape = z.looseObject({
 export type Step = z.output<typeof stepShape>;
 
 const diagnosticShape = z.looseObject({ urn: z.string().nullish(), message: z.string(), severity: z.string() });
+const configShape = z.record(z.string(), z.string());
+const summaryShape = z.looseObject({ same: z.number().optional(), update: z.number().optional() });
 
 const previewShape = z
   .looseObject({
-    config: z.record(z.string(), z.string()).nullish(),
+    config: configShape.nullish(),
     steps: z.array(stepShape).nullish(),
     diagnostics: z.array(diagnosticShape).nullish(),
-    changeSummary: z.looseObject({ same: z.number().optional() }).nullish(),
+    changeSummary: summaryShape.nullish(),
   })
   // The engine omits each empty part. Without any of them, the input is another document, such as an exported state.
   .refine(({ steps, diagnostics, changeSummary }) => steps ?? diagnostics ?? changeSummary);
+
+const resourceEventShape = z.looseObject({
+  metadata: stepShape.extend({ old: stateShape.nullish(), new: stateShape.nullish() }),
+});
+/** An event of a streamed preview; other kinds of events have none of these parts. */
+const eventShape = z.looseObject({
+  preludeEvent: z.looseObject({ config: configShape.nullish() }).optional(),
+  resourcePreEvent: resourceEventShape.optional(),
+  resOutputsEvent: resourceEventShape.optional(),
+  diagnosticEvent: diagnosticShape
+    .extend({ prefix: z.string().optional(), ephemeral: z.boolean().optional() })
+    .optional(),
+  summaryEvent: z.looseObject({ resourceChanges: summaryShape.nullish() }).optional(),
+});
 
 /** The parts of a preview that the commands read. */
 export interface Preview {
@@ -42,6 +58,8 @@ export interface Preview {
   /** The stack's config; secret values are masked. */
   config: Record<string, string>;
   steps: Step[];
+  /** True if a refresh found changes that `steps` lacks: without streaming, the CLI omits those of dynamic resources. */
+  lacksChanges: boolean;
   /** Number of unchanged resources; `steps` has few of them. */
   unchanged: number;
   warnings: Message[];
@@ -68,6 +86,9 @@ export function parsePreview(text: string, command: string): Preview {
     stack: first && parseUrn(first.urn).stack,
     config: config ?? {},
     steps: steps ?? [],
+    lacksChanges:
+      (steps ?? []).some(({ op }) => op === "refresh") &&
+      (changeSummary?.update ?? 0) > (steps ?? []).filter(({ op }) => op === "update").length,
     unchanged: changeSummary?.same ?? 0,
     warnings: messagesOf("warning"),
     errors: errors.length > 0 ? errors : programErrors(messagesOf("info#err")),
@@ -82,8 +103,29 @@ function programErrors(stderr: Message[]): Message[] {
 
 function parse(text: string, command: string): z.output<typeof previewShape> {
   try {
-    return previewShape.parse(JSON.parse(text));
+    const lines = text.trim().split("\n");
+    const isStream = lines.every((line) => line.startsWith('{"sequence":'));
+    return previewShape.parse(isStream ? fromEvents(lines) : JSON.parse(text));
   } catch (cause) {
     throw new Error(`the input is not a preview; pass the output of \`${command}\``, { cause });
   }
+}
+
+/** The events of a streamed refresh in the form of a preview. The last event of a resource contains the result of its comparison. */
+function fromEvents(lines: readonly string[]): z.input<typeof previewShape> {
+  const steps = new Map<string, Step>();
+  const diagnostics: z.input<typeof diagnosticShape>[] = [];
+  let config: z.input<typeof configShape> | undefined;
+  let changeSummary: z.input<typeof summaryShape> | undefined;
+  for (const line of lines) {
+    const event = eventShape.parse(JSON.parse(line));
+    config ??= event.preludeEvent?.config ?? undefined;
+    changeSummary ??= event.summaryEvent?.resourceChanges ?? undefined;
+    const { metadata } = event.resOutputsEvent ?? event.resourcePreEvent ?? {};
+    if (metadata) steps.set(metadata.urn, { ...metadata, oldState: metadata.old, newState: metadata.new });
+    const { diagnosticEvent: diagnostic } = event;
+    if (diagnostic && !diagnostic.ephemeral)
+      diagnostics.push({ ...diagnostic, message: `${diagnostic.prefix ?? ""}${diagnostic.message}` });
+  }
+  return { config, steps: [...steps.values()], diagnostics, changeSummary };
 }

@@ -5,8 +5,9 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { command, useFolder } from "./terminal";
 
-/** A recorded refresh: a changed template and endpoint, a deleted volume, a secret and a volume without changes. */
-const recorded = fileURLToPath(new URL("../../../fixtures/previews/drift.json", import.meta.url));
+/** Recorded refreshes; this one has a changed template and endpoint, a deleted volume, a secret and a volume without changes. */
+const fixture = (name: string): string => fileURLToPath(new URL(`../../../fixtures/previews/${name}`, import.meta.url));
+const recorded = fixture("drift.json");
 
 const report = (format: string, file = recorded) => command(["drift", "--file", file, "--format", format]);
 
@@ -90,7 +91,7 @@ test("json: contains the compared resources and the differences", async () => {
 test("exits with 0 and one sentence if nothing differs", async () => {
   const { steps, ...rest } = JSON.parse(readFileSync(recorded, "utf8"));
   const same = steps.filter(({ op }: { op: string }) => op === "refresh");
-  const file = await fileWith(JSON.stringify({ ...rest, diagnostics: [], steps: same }));
+  const file = await fileWith(JSON.stringify({ ...rest, diagnostics: [], steps: same, changeSummary: { same: 2 } }));
   expect(await report("text", file)).toEqual({
     code: 0,
     err: "",
@@ -105,6 +106,36 @@ test("fails with the reason of a refresh that failed", async () => {
   expect(await report("text", file)).toEqual({
     code: 1,
     out: "",
+    err: "serverless-compute: the refresh failed: Preview failed: rejected the API key",
+  });
+});
+
+test("reports the changes of dynamic resources, which only the events of a refresh contain", async () => {
+  expect(await report("text", fixture("dynamic-refresh-events.jsonl"))).toMatchObject({
+    code: 3,
+    out: expect.stringContaining(
+      'Drift in 1 of 1 resources of dev (state → service):\n\nServerlessEndpoint "chat"\n  workersMax: 2 → 1',
+    ),
+  });
+  expect(await report("text", fixture("dynamic-refresh.json"))).toEqual({
+    code: 1,
+    out: "",
+    err: expect.stringContaining(
+      "lacks the changes of dynamic resources; set PULUMI_ENABLE_STREAMING_JSON_PREVIEW=true",
+    ),
+  });
+});
+
+test("fails with the reason in the events of a refresh that failed", async () => {
+  const [prelude = ""] = readFileSync(fixture("dynamic-refresh-events.jsonl"), "utf8").split("\n");
+  const event = (part: object): string => JSON.stringify({ sequence: 1, timestamp: 1, diagnosticEvent: part });
+  const lines = [
+    prelude,
+    event({ prefix: "error: ", message: "request failed; retrying", severity: "error", ephemeral: true }),
+    event({ prefix: "error: ", message: "Preview failed: rejected the API key\n", severity: "error" }),
+  ];
+  expect(await report("text", await fileWith(lines.join("\n")))).toMatchObject({
+    code: 1,
     err: "serverless-compute: the refresh failed: Preview failed: rejected the API key",
   });
 });
