@@ -167,3 +167,13 @@ async function freePort(ports) {
   }
   return 0;
 }
+
+/**
+ * Tests whether a command of the Pulumi CLI calls the service.
+ * @param {readonly string[]} args
+ */
+export function callsService(args) {
+  const [command = ""] = args.filter((arg) => !arg.startsWith("-"));
+  const requestsHelp = args.some((arg) => ["--help", "-h"].includes(arg));
+  return !requestsHelp && ["up", "update", "refresh", "destroy", "down", "dn"].includes(command);
+}

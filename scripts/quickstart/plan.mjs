@@ -35,9 +35,10 @@ const estimates = { download: 60, install: 30, compile: 20, deploy: 10 };
 /**
  * The findings and the steps of a run, with estimates.
  * @param {Findings} findings
+ * @param {boolean} [staysRunning] False if the run destroys the stack at its end.
  * @returns {string[]} Lines.
  */
-export function planLines({ node, npm, cli, go, pending }) {
+export function planLines({ node, npm, cli, go, pending }, staysRunning = true) {
   const cliSearch = [
     `Node ${node}`,
     npm === undefined ? [] : `npm ${npm}`,
@@ -52,6 +53,7 @@ export function planLines({ node, npm, cli, go, pending }) {
     pending.install ? `install the npm packages${suffix}, about ${estimates.install} s` : [],
     pending.compile ? `compile the packages${suffix}, about ${estimates.compile} s` : [],
     `start the local service and deploy examples/quickstart, about ${estimates.deploy} s`,
+    staysRunning ? [] : "destroy everything; in a terminal and without --once, the service runs until you press Ctrl-C",
   ];
   const packages = (pending.install ? estimates.install : 0) + (pending.compile ? estimates.compile : 0);
   const total = Math.max(cli ? 0 : estimates.download, packages) + estimates.deploy;

@@ -19,13 +19,18 @@ const templateRelease = 5;
 
 const print = createProgress(process.stdout).print;
 
+const usage = `Usage: npm run quickstart [-- <option>]
+  --once    destroys the stack at the end
+  --clean   removes the stack and the service's data`;
+
 /** `npm run quickstart [-- --once | --clean]`: deploys examples/quickstart to a local service. */
 await runScript(async () => {
   const args = process.argv.slice(2);
   const unknown = args.find((arg) => !["--once", "--clean"].includes(arg));
   if (unknown !== undefined) {
-    print(`${unknown}: unknown option; use --once or --clean`);
-    return 2;
+    const isHelp = ["--help", "-h"].includes(unknown);
+    print(isHelp ? usage : `${unknown}: unknown option\n${usage}`);
+    return isHelp ? 0 : 2;
   }
   try {
     return await withLock(paths.lock, args.includes("--clean") ? clean : () => open(args.includes("--once")), {
@@ -41,7 +46,7 @@ await runScript(async () => {
 /** @param {boolean} once Destroys the stack at the end instead of staying open. */
 async function open(once) {
   const staysRunning = !once && process.stdin.isTTY && process.stdout.isTTY;
-  for (const line of planLines(await inspectMachine())) print(line);
+  for (const line of planLines(await inspectMachine(), staysRunning)) print(line);
   const { workspace, cli: pendingCli } = startSetUp({ progress: createProgress(process.stdout) });
   await workspace;
   await createFolders();

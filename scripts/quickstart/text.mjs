@@ -48,6 +48,7 @@ export function showNext(addresses, outputs) {
     ["npm run pulumi -- refresh", "compares the state with the service"],
     ["npm run pulumi -- stack", "lists the resources"],
     ["npm run pulumi -- up", "deploys your changes to examples/quickstart/index.ts, for example `workersMax: 2`"],
+    ["npm run pulumi -- destroy", "deletes the resources"],
   ];
   const width = Math.max(...rows.map(([command = ""]) => command.length));
   print("\nThe service runs until you press Ctrl-C. Next steps, in another terminal:");

@@ -5,7 +5,12 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { isAlive } from "../../../scripts/child.mjs";
-import { findService, remainingObjects, startService } from "../../../scripts/quickstart/local-service.mjs";
+import {
+  callsService,
+  findService,
+  remainingObjects,
+  startService,
+} from "../../../scripts/quickstart/local-service.mjs";
 import { serve, temporaryFolder } from "./fake-cli";
 
 const root = fileURLToPath(new URL("../../../", pathToFileURL(__filename)));
@@ -33,6 +38,18 @@ async function start(options: ReturnType<typeof plan>) {
   onTestFinished(() => service.stop());
   return service;
 }
+
+test.each([
+  [["up"], true],
+  [["--yes", "destroy"], true],
+  [["refresh", "--yes"], true],
+  [["destroy", "--help"], false],
+  [["preview"], false],
+  [["stack", "output"], false],
+  [[], false],
+])("the arguments %j of the CLI require the service: %j", (args, isRequired) => {
+  expect(callsService(args)).toBe(isRequired);
+});
 
 test("a started service is found by its address file, with its key, and its objects are listed by kind and name", async () => {
   const options = plan();

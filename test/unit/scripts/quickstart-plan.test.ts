@@ -18,6 +18,10 @@ test("a quickstart with everything installed only starts the service and deploys
   ]);
 });
 
+test("a quickstart that does not stay open announces the destruction", () => {
+  expect(planLines(ready, false)[3]).toMatch(/^ {2}- destroy everything; in a terminal and without --once, /);
+});
+
 test("a quickstart with a CLI is announced with a job in one minute", () => {
   expect(planLines({ ...ready, pending: { install: true, compile: true } })[1]).toBe("Steps, about 60 s in total:");
 });
