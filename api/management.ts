@@ -1,6 +1,7 @@
 import type { ApiError } from "./errors";
 import type { UnreadableElement } from "./response";
 import type {
+  ContainerSettings,
   EndpointChanges,
   EndpointCreate,
   EndpointRecord,
@@ -127,10 +128,14 @@ export interface ManagementClient {
    */
   listEndpointsOf(templateId: string, options?: CallOptions): Promise<EndpointRecord[]>;
   /**
-   * Copies the template's current settings to one of these endpoints, which keeps its own container settings. Absent in a dialect whose
-   * endpoints are bound to their templates.
+   * Sets the container of one of these endpoints, which keeps its own settings. Absent in a dialect whose endpoints are bound to their
+   * templates.
    */
-  updateCopy?(endpoint: Pick<EndpointRecord, "id" | "own">, templateId: string, options?: CallOptions): Promise<void>;
+  updateCopy?(
+    endpoint: Pick<EndpointRecord, "id" | "own">,
+    container: ContainerSettings & { templateId: string },
+    options?: CallOptions,
+  ): Promise<void>;
   /** Changes only the given settings. */
   updateEndpoint(
     id: string,

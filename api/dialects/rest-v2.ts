@@ -3,6 +3,8 @@ import { invalidArgument, type RequestInfo } from "../errors";
 import type { CallOptions, ManagementClient } from "../management";
 import { longValues } from "../redaction";
 import {
+  containerFields,
+  type EndpointChanges,
   type EndpointSettings,
   networkVolumeFields,
   type OwnContainer,
@@ -24,7 +26,7 @@ import { createRestCalls, sharedOptions, templateNotFound } from "./rest-calls";
 import { endpointBody, endpointPatch, hasAny, templateBody } from "./rest-v2-bodies";
 import { createRestV2Catalog } from "./rest-v2-catalog";
 import { endpointFrom } from "./rest-v2-records";
-import { markedCopy } from "./template-mark";
+import { markedCopy, withMark } from "./template-mark";
 
 const secretValuesOf = ({ env = {} }: OwnContainer): string[] => longValues(Object.values(env));
 
@@ -86,6 +88,27 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     throw templateNotFound(id, request);
   }
 
+  /**
+   * The settings that change an endpoint's copy of a template: all of a new template, otherwise the changed ones, because the others
+   * may have other values on purpose.
+   */
+  async function changedCopy(
+    id: string,
+    changes: EndpointChanges,
+    settings: OwnContainer & { templateId: string },
+    request: RequestInfo,
+    options?: CallOptions,
+  ): Promise<OwnContainer> {
+    const container = await containerFor(settings, request, options);
+    if (changes.templateId !== undefined) return container;
+    const record = await read(v2EndpointRecord, endpoints.of("GET", id), options);
+    const copy = record && endpointFrom(record, undefined);
+    if (!copy?.container || copy.templateId !== settings.templateId) return container;
+    const changed = Object.entries(container).filter(([name]) => Object.hasOwn(changes, name));
+    const marked = withMark(copy.container, settings.templateId, ownContainerIn(settings));
+    return { env: marked.env, ...Object.fromEntries(changed) };
+  }
+
   const toEndpointRecord = async (record: V2EndpointRecord, options: CallOptions | undefined) =>
     endpointFrom(record, record.gpu ? await pools(options) : undefined);
 
@@ -131,22 +154,19 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     listEndpoints,
     listEndpointsOf: async (templateId, options) =>
       (await listEndpoints(options)).filter((endpoint) => endpoint.templateId === templateId),
-    async updateCopy({ id, own }, templateId, options) {
-      const url = endpoints.of("PATCH", id);
-      const container = await containerFor({ ...own, templateId }, requestInfo({ method: "PATCH", url }), options);
-      const body = endpointPatch({}, {}, container, undefined);
-      await send(v2EndpointRecord, patch(url, body, secretValuesOf(container)), options);
+    async updateCopy({ id, own }, { templateId, ...container }, options) {
+      const body = endpointPatch({}, {}, withMark(container, templateId, own), undefined);
+      await send(v2EndpointRecord, patch(endpoints.of("PATCH", id), body, secretValuesOf(container)), options);
     },
     async updateEndpoint(id, changes, options) {
       const url = endpoints.of("PATCH", id);
       const info = requestInfo({ method: "PATCH", url });
       const settings = options?.settings ?? changes;
       const ownChanges = ownContainerIn(changes);
-      const changesContainer = changes.templateId !== undefined || Object.keys(ownChanges).length > 0;
-      // A change of a copy sends all settings, because those of the template may have changed since.
+      const changesContainer = Object.keys(changes).some((name) => name === "templateId" || name in containerFields);
       const container =
         changesContainer && settings.templateId !== undefined
-          ? await containerFor(settings, info, options)
+          ? await changedCopy(id, changes, { ...settings, templateId: settings.templateId }, info, options)
           : ownChanges;
       const changesGpuTypes = hasAny(changes, "gpuTypeIds", "gpuPools", "excludedGpuTypeIds");
       const usesGpu = options?.settings?.computeType !== "CPU";

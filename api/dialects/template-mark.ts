@@ -14,11 +14,15 @@ function markOf(templateId: string, { env = {}, ...settings }: OwnContainer = {}
   return { [markVariable]: [templateId, ...Object.keys(ownContainerIn(settings)), ...variables].join(" ") };
 }
 
-/** A copy of a template for an endpoint with its own settings, with the mark as an additional variable. */
-export function markedCopy(template: TemplateRecord, own?: OwnContainer): ContainerSettings {
-  const copy = withOwnSettings(containerOf(template), own);
-  return { ...copy, env: { ...copy.env, ...markOf(template.id, own) } };
-}
+/** A container with the mark as an additional variable. */
+export const withMark = (container: ContainerSettings, templateId: string, own?: OwnContainer): ContainerSettings => ({
+  ...container,
+  env: { ...container.env, ...markOf(templateId, own) },
+});
+
+/** A copy of a template for an endpoint with its own settings. */
+export const markedCopy = (template: TemplateRecord, own?: OwnContainer): ContainerSettings =>
+  withMark(withOwnSettings(containerOf(template), own), template.id, own);
 
 /** Removes the mark from a copy; `templateId` is the template that it names, undefined without a mark. */
 export function unmarked(copy: ContainerSettings): {

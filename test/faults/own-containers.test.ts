@@ -153,6 +153,46 @@ describe("an endpoint with a template and its own settings", () => {
     });
   });
 
+  test("keeps settings and variables changed by hand, unless an update of the template changes them", async () => {
+    const { id: templateId, update } = await template({ containerDiskInGb: 5 });
+    const { id } = await deploy({ templateId });
+    const { env } = await containerOf(id);
+    const changed = { image: "acme/hand:1", disk: 70, args: "--hand", ports: ["90/http"] };
+    await byHand("PATCH", `serverless/${id}`, { ...changed, env: { ...Object(env), MODEL: "hand", HAND: "1" } });
+    const updates: [update: Properties, container: Properties][] = [
+      [{ env: { MODEL: "small", TOKEN: "second", NEW: "1" } }, {}],
+      [{ imageName: "acme/base:2" }, { image: "acme/base:2" }],
+      [{ dockerArgs: "" }, { args: "" }],
+      [{ ports: "" }, { ports: [] }],
+      [{ containerDiskInGb: 9 }, { disk: 9 }],
+    ];
+    let expected: Properties = changed;
+    for (const [changes, container] of updates) {
+      await update(changes);
+      expected = { ...expected, ...container };
+      expect(await containerOf(id)).toMatchObject(expected);
+    }
+    const { env: after } = await containerOf(id);
+    expect(after).toEqual({ ...Object(env), MODEL: "hand", HAND: "1", TOKEN: "second", NEW: "1" });
+  });
+
+  test("sends only changed settings, and sets removed ones to the template's", async () => {
+    const { id: templateId } = await template();
+    const program = { templateId, imageName: "acme/own:1", env: { OWN: "1" } };
+    const endpoint = await deploy(program);
+    const { env } = await containerOf(endpoint.id);
+    const byOthers = { disk: 70, args: "--hand", env: { ...Object(env), HAND: "1" } };
+    await byHand("PATCH", `serverless/${endpoint.id}`, { image: "acme/hand:1", ...byOthers });
+    await endpoint.up({ ...program, ports: "90/http" });
+    const { env: kept, ...container } = await containerOf(endpoint.id);
+    expect(container).toMatchObject({ image: "acme/hand:1", disk: 70, args: "--hand", ports: ["90/http"] });
+    expect(kept).toMatchObject({ MODEL: "small", OWN: "1", HAND: "1" });
+    await endpoint.up({ templateId, env: { OWN: "2" } });
+    const { env: changed, ...rest } = await containerOf(endpoint.id);
+    expect(rest).toMatchObject({ image: "acme/base:1", disk: 70, args: "--hand", ports: ["80/http"] });
+    expect(changed).toMatchObject({ MODEL: "small", OWN: "2" });
+  });
+
   const drifts: [changed: object, drift: string[]][] = [
     [{ image: "evil:1" }, ["imageName"]],
     [{ disk: 99 }, ["containerDiskInGb"]],

@@ -11,7 +11,6 @@ import { deleteEndpoint } from "./deletion";
 import { validate } from "./dialect-rules";
 import {
   checkedInputs,
-  containerKeys,
   type Inputs,
   isContainerKey,
   type Outputs,
@@ -72,11 +71,10 @@ async function applyUpdate(
   // The compute type never changes in place.
   const { reset, allSettings } = settingsAfter(news, kept, dialect);
   const { computeType: _c, type: _t, ...settings } = { gpuPools: [], excludedGpuTypeIds: [], ...allSettings };
-  const changesContainer = containerKeys.some(changed);
   const replacesContainer = news.templateId === undefined && changed("templateId");
   const hasChanges = changedSettingNames(changed).length > 0;
   const changes = changedSettings(settings, (key) => {
-    if (key === "templateId") return news.templateId !== undefined && changesContainer;
+    if (key === "templateId") return news.templateId !== undefined && changed(key);
     if (isContainerKey(key)) return changesSetting(key, changed) || replacesContainer;
     return changed(key) || (hasChanges && reset.includes(key)) || (key === "flashboot" && changed("flashbootType"));
   });

@@ -1,4 +1,10 @@
-import { type Dialect, isApiError, type ManagementClient, type TemplateRecord } from "serverless-compute-api";
+import {
+  type Dialect,
+  type EndpointRecord,
+  isApiError,
+  type ManagementClient,
+  type TemplateRecord,
+} from "serverless-compute-api";
 import {
   type ContainerSettings,
   containerOf,
@@ -71,25 +77,52 @@ async function update(
   if (Object.keys(changes).length > 0)
     await management.updateTemplate(id, changes, { ...callOptions(context), settings });
   const { updateCopy } = management;
-  if (updateCopy && templateContent.some(changed)) await updateCopies(id, containerOf(settings), updateCopy, context);
+  if (updateCopy && templateContent.some(changed)) {
+    const change = { olds, container: containerOf(settings), changed };
+    await updateCopies(id, change, updateCopy, context);
+  }
   return {};
 }
 
-/** Updates the endpoints with an outdated copy of a template's settings; endpoints that no longer exist are ignored. */
+/** A change of a template: the deployed properties, the new container settings, and the differing properties. */
+interface ContainerChange extends Pick<Update<Inputs>, "olds" | "changed"> {
+  container: ContainerSettings;
+}
+
+/**
+ * The container of a copy after a change of its template. Only changed settings and variables follow the template: the others may have
+ * other values on purpose, such as those that the program of the endpoint ignores. The endpoint's own ones never follow it.
+ */
+export function copyAfter(
+  { container: copy, own = {} }: Pick<EndpointRecord, "container" | "own">,
+  { olds, container: template, changed }: ContainerChange,
+): ContainerSettings {
+  if (!copy) return withOwnSettings(template, own);
+  const { env: variables = {} } = checkedInputs.pick({ env: true }).partial().safeParse(olds).data ?? {};
+  const isChanged = ([name]: [string, string]): boolean =>
+    variables[name] !== template.env[name] && own.env?.[name] === undefined;
+  const env = [
+    ...Object.entries(copy.env).filter((entry) => !isChanged(entry)),
+    ...Object.entries(template.env).filter(isChanged),
+  ];
+  const settings = changedSettings(template, (key) => changesSetting(key, changed) && !Object.hasOwn(own, key));
+  return { ...copy, ...settings, env: Object.fromEntries(env) };
+}
+
+/** Updates the endpoints with a copy of a template; endpoints that no longer exist are ignored. */
 async function updateCopies(
   id: string,
-  template: ContainerSettings,
+  change: ContainerChange,
   updateCopy: NonNullable<ManagementClient["updateCopy"]>,
   context: Context,
 ): Promise<void> {
   const copies = await context.clients.management.listEndpointsOf(id, callOptions(context));
-  const outdated = copies.filter(
-    ({ container, own }) => !container || revisionOf(container) !== revisionOf(withOwnSettings(template, own)),
-  );
-  const updates = outdated.map(async (endpoint) => {
+  const updates = copies.map(async (endpoint) => {
+    const container = copyAfter(endpoint, change);
+    if (endpoint.container && revisionOf(endpoint.container) === revisionOf(container)) return;
     context.progress(`updating endpoint "${endpoint.name}" (${endpoint.id})`);
     try {
-      await updateCopy(endpoint, id, callOptions(context));
+      await updateCopy(endpoint, { templateId: id, ...container }, callOptions(context));
     } catch (error) {
       if (!isApiError(error, "missing")) throw error;
     }

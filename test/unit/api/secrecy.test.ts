@@ -67,12 +67,19 @@ test("values that calls of REST v2 send are in none of their errors", async () =
   );
   const { management } = clients;
   const env = { TOKEN: secretValue };
+  const container = {
+    imageName: "a:1",
+    dockerArgs: "",
+    ports: "",
+    containerDiskInGb: 5,
+    containerRegistryAuthId: null,
+  };
   for (const call of [
     () => management.createTemplate({ ...templateInput, env }),
     () => management.updateTemplate("t2", { env }),
     () => management.createEndpoint({ templateId: "t1", computeType: "CPU" }),
     () => management.updateEndpoint("e1", { templateId: "t1" }),
-    async () => management.updateCopy?.({ id: "e1" }, "t1"),
+    async () => management.updateCopy?.({ id: "e1" }, { templateId: "t1", ...container, env }),
     () => management.createSecret({ name: "n", value: secretValue }),
     () => management.updateSecretValue({ id: "s1", value: secretValue }),
     () => management.createRegistryAuth({ name: "n", username: "robot", password: secretValue }),
