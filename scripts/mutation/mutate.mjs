@@ -35,6 +35,7 @@ await runScript(async () => {
   process.chdir(root);
   process.env["MUTATION_PROJECTS"] =
     values.projects ?? defaultProjects.find(({ prefix }) => folder.startsWith(prefix))?.names;
+  process.env["MUTATION_FOLDER"] = folder;
   const temporary = mkdtempSync(join(tmpdir(), "mutants-"));
   try {
     const options = strykerOptions(folder, temporary, { size, seed: values.seed });

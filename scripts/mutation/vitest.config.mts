@@ -3,6 +3,9 @@ import base from "../../vitest.config.mts";
 /** Projects to run, separated by commas: `vitest` takes them as arguments, Stryker's runner cannot. */
 const names = process.env["MUTATION_PROJECTS"]?.split(",") ?? [];
 
+/** Folder whose mutants run. */
+const folder = process.env["MUTATION_FOLDER"] ?? "";
+
 /**
  * Tests of the repository's text, which mutation changes, tests that take minutes or start processes, and a test that requires
  * the stack size of a process instead of a thread.
@@ -11,6 +14,8 @@ const excluded = [
   "test/*.test.ts",
   "test/faults/{full-accounts,secret-scan,rollout-*}.test.ts",
   "test/unit/service/resources/graphql-depth.test.ts",
+  // They use the service, but test other packages.
+  ...(folder.startsWith("service/") ? ["test/unit/{api,provider,scripts}/**"] : []),
 ];
 
 /** Projects of vitest.config.mts with per-test coverage by Stryker. */
@@ -28,6 +33,8 @@ export default {
                 ...project.test,
                 // A speed-dependent failure must neither end the run nor count as a caught mutant.
                 retry: 1,
+                // Waits that end early also end the tests of mutants early.
+                expect: { poll: { timeout: 10_000, interval: 20 } },
                 exclude: [...(project.test?.exclude ?? base.test?.exclude ?? []), ...excluded],
               },
             },

@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -10,21 +9,9 @@ import { kubernetesShape } from "../../../../service/workers/runtimes/pod/settin
 import { scratchFolder } from "../../../support/folders";
 import { closeServer, listenOnLoopback, unusedOrigin } from "../../../support/loopback";
 import { ManualClock } from "../../../support/manual-clock";
+import { useKubeconfig } from "./support/kubeconfig";
 
 type Respond = (request: IncomingMessage, response: ServerResponse, body: string) => void;
-
-/** Writes a kubeconfig with the contexts "test" and "other", and selects it. */
-function useKubeconfig(server: string, more = ""): void {
-  const file = join(scratchFolder(), "kubeconfig");
-  const context = (name: string, namespace: string) =>
-    `- {name: ${name}, context: {cluster: c, user: u${namespace}}}\n`;
-  writeFileSync(
-    file,
-    `apiVersion: v1\nkind: Config\ncurrent-context: test\nclusters:\n- {name: c, cluster: {server: "${server}", insecure-skip-tls-verify: true}}\ncontexts:\n${context("test", ", namespace: gpu")}${context("other", "")}users:\n- {name: u, user: {token: t}}\n${more}`,
-  );
-  vi.stubEnv("KUBECONFIG", file);
-  onTestFinished(() => void vi.unstubAllEnvs());
-}
 
 /** A cluster whose API server responds to calls. */
 async function useCluster(respond: Respond, path = "", settings: object = {}) {

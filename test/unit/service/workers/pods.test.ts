@@ -1,0 +1,253 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createPods } from "../../../../service/workers/runtimes/pod/pods";
+import { kubernetesShape } from "../../../../service/workers/runtimes/pod/settings";
+import { labels } from "../../../../service/workers/runtimes/pod/spec";
+import type { WorkerStart } from "../../../../service/workers/runtimes/runtime";
+import { acceleratedClock } from "../../../support/accelerated-clock";
+import { scratchFolder } from "../../../support/folders";
+import { name, podOf, useApiServer } from "./support/api-server";
+import { plainNeeds } from "./support/container-needs";
+
+const port = 7337;
+const rejection = (status: number, message: string) => ({ status, json: { message } });
+
+const running = { phase: "Running", podIP: "10.0.0.9", containerStatuses: [{ state: { running: {} } }] };
+const exited = (exitCode: number) => ({
+  phase: "Failed",
+  containerStatuses: [{ state: { terminated: { exitCode } } }],
+});
+
+/** The pods of a service, outside of the cluster. */
+async function useRuntime({
+  settings = {},
+  listenForWorkers = async () => 1,
+}: {
+  settings?: object;
+  listenForWorkers?: (address: string, port: number) => Promise<number>;
+} = {}) {
+  const warnings: string[] = [];
+  const warn = (...words: unknown[]): void => void warnings.push(String(words.at(-1)));
+  const kubernetes = kubernetesShape.parse({ workerUrl: "http://workers.test:7338/", ...settings });
+  const log = { info: warn, warn };
+  const options = { kubernetes, dataFolder: scratchFolder(), port, listenForWorkers, clock: acceleratedClock(10), log };
+  const pods = await createPods(options);
+  return { pods, warnings };
+}
+
+/** A worker with its output. */
+function workerOf(needs: Partial<typeof plainNeeds> = {}) {
+  const lines: string[] = [];
+  const environment = { image: "acme/x:1", dockerArgs: "", env: {}, secretValues: [] };
+  const worker: WorkerStart = {
+    endpointId: "e1",
+    workerId: "w1",
+    configuration: "c1",
+    env: (url) => ({ URL: url }),
+    onLine: (line) => lines.push(line),
+    environment: { ...environment, container: { ...plainNeeds, ...needs } },
+  };
+  return { worker, lines };
+}
+
+async function useWorker(needs: Partial<typeof plainNeeds> = {}, serverPorts?: { port: number; healthPort: number }) {
+  const api = await useApiServer();
+  const { pods, warnings } = await useRuntime();
+  await pods.open();
+  await pods.listen();
+  onTestFinished(() => pods.close());
+  await expect.poll(() => api.watches.size).toBe(1);
+  const { worker, lines } = workerOf(needs);
+  const ports = serverPorts && { ...serverPorts, healthPath: "/ping" };
+  const preparation = pods.prepare({ image: "acme/x:1", dockerArgs: "", serverPorts: ports, program: undefined });
+  const start = "start" in preparation ? preparation.start : undefined;
+  if (!start) throw new Error("no worker can be started");
+  return { api, pods, warnings, lines, start: () => start(worker) };
+}
+
+describe("a worker", () => {
+  test("gets its claim, pod and Secret before its program may start", async () => {
+    const { api, start } = await useWorker({ volumeId: "v1", volumeSizeInGb: 1, mountPaths: ["/m"] });
+    start();
+    await expect
+      .poll(api.changes)
+      .toEqual(["POST persistentvolumeclaims", "POST pods", "POST secrets", `PATCH pods/${name}`]);
+  });
+
+  test("has started when its program runs, on a node and with an address", async () => {
+    const { api, start, lines } = await useWorker({}, { port: 80, healthPort: 81 });
+    const process = start();
+    expect(process.location?.()).toEqual({ pod: name, node: undefined, phase: "Pending" });
+    expect(process.obstacle?.()).toBeUndefined();
+    await expect.poll(api.changes).toHaveLength(3);
+    api.report(running);
+    await process.started;
+    expect(lines).toEqual([`runs in the pod ${name} on the node node-1`]);
+    expect(process.location?.()).toEqual({ pod: name, node: "node-1", phase: "Running" });
+    expect(await process.server).toEqual({ host: "10.0.0.9", port: 80, healthPort: 81, healthPath: "/ping" });
+    expect(process.obstacle?.()).toContain(`no request from its pod ${name} arrived at http://workers.test:7338;`);
+  });
+
+  test("that ends itself is deleted, with its exit code and last lines", async () => {
+    const { api, start, lines } = await useWorker();
+    const process = start();
+    await expect.poll(api.changes).toHaveLength(3);
+    api.setLog("2026-01-01T00:00:01.1Z no model\n");
+    api.report(exited(3));
+    expect(await process.ended).toEqual({
+      description: "ended with exit code 3",
+      clean: false,
+      lastErrors: ["no model"],
+    });
+    expect(lines).toContain("no model");
+    expect(api.changes()).toContain("grace 0");
+  });
+
+  test.each([
+    ["stopped with its grace period in whole seconds", 2500, "grace 3"],
+    ["stopped within at least a second", 0, "grace 1"],
+    ["killed", undefined, "grace 1"],
+  ])("can be %s", async (_how, grace, call) => {
+    const { api, start } = await useWorker();
+    const process = start();
+    await expect.poll(api.changes).toHaveLength(3);
+    if (grace === undefined) process.kill();
+    else process.stop(grace);
+    expect(await process.ended).toMatchObject({ description: "was stopped by the service", clean: false });
+    expect(api.changes()).toContain(call);
+  });
+
+  test("whose pod is deleted by others ends", async () => {
+    const { api, start } = await useWorker();
+    const process = start();
+    await expect.poll(api.changes).toHaveLength(3);
+    api.report(running);
+    api.emit("DELETED", podOf(name, running));
+    expect(await process.ended).toMatchObject({ description: "was deleted from the cluster" });
+  });
+
+  test("that the API server rejects ends with the reason", async () => {
+    const { api, start } = await useWorker();
+    api.replaced.set("POST pods", rejection(422, "image: is invalid"));
+    expect(await start().ended).toMatchObject({ description: "could not be started: image: is invalid", clean: false });
+  });
+
+  test.each([
+    [403, 'pods "w1" is forbidden: exceeded quota: few'],
+    [403, "error looking up service account gpu/default"],
+    [500, "etcd is slow"],
+    [429, "too many requests"],
+  ])("waits while the API server responds with %i %s", async (status, message) => {
+    const { api, start } = await useWorker();
+    api.replaced.set("POST pods", rejection(status, message));
+    const process = start();
+    await expect.poll(() => process.waiting?.()).toEqual({ reason: message, lacksStock: false });
+    api.replaced.delete("POST pods");
+    await expect.poll(api.changes).toContain(`PATCH pods/${name}`);
+    await expect.poll(() => process.waiting?.()).toBeUndefined();
+  });
+
+  test("that exists is not created twice after a lost response", async () => {
+    const { api, start } = await useWorker();
+    api.pods.set(name, podOf(name, {}));
+    api.replaced.set("POST pods", rejection(409, "already exists"));
+    start();
+    await expect.poll(api.changes).toEqual(["POST pods", "POST secrets", `PATCH pods/${name}`]);
+  });
+});
+
+describe("a service that starts", () => {
+  const owned = {
+    labels: { [labels.endpoint]: "e1", [labels.worker]: "w1" },
+    annotations: { [labels.configuration]: "c1" },
+  };
+
+  test("may adopt or remove the running pods of an earlier service, and removes all others", async () => {
+    const api = await useApiServer([
+      podOf(name, running, owned),
+      podOf("unwanted", running),
+      podOf("waiting", {}),
+      podOf("ending", running, { deletionTimestamp: "2026-01-01T00:00:00Z" }),
+    ]);
+    const { pods } = await useRuntime();
+    const { survivors } = await pods.open();
+    onTestFinished(() => pods.close());
+    expect(survivors).toMatchObject([{ endpointId: "e1", workerId: "w1", configuration: "c1" }, { workerId: "" }]);
+    const process = survivors[0]?.adopt(workerOf().worker, undefined);
+    expect(process?.location?.()).toMatchObject({ phase: "Running" });
+    expect(process).not.toHaveProperty("started");
+    survivors[1]?.remove();
+    await expect.poll(api.changes).toEqual(["DELETE pods/unwanted", "grace 1"]);
+    await pods.listen();
+    await expect.poll(() => api.watches.size).toBe(1);
+    await expect.poll(api.changes).toEqual(expect.arrayContaining(["DELETE pods/waiting"]));
+    for (const kept of [name, "ending"]) expect(api.changes()).not.toContain(`DELETE pods/${kept}`);
+  });
+
+  test("follows its pods again after the API server was away, and warns once", async () => {
+    const { api, warnings, start } = await useWorker();
+    const process = start();
+    await expect.poll(api.changes).toHaveLength(3);
+    api.report(running);
+    await process.started;
+    api.replaced.set("GET pods", rejection(503, "no leader"));
+    for (const watch of api.watches) watch.destroy();
+    const lists = (): number => api.calls.filter((call) => call === "GET pods").length;
+    const before = lists();
+    await expect.poll(lists).toBeGreaterThan(before + 2);
+    expect(warnings).toEqual([expect.stringMatching(/closed the connection|no leader/)]);
+    api.pods.delete(name);
+    api.replaced.delete("GET pods");
+    expect(await process.ended).toMatchObject({ description: "was deleted from the cluster" });
+  });
+
+  test("requires an address for workers outside of a cluster", async () => {
+    await useApiServer();
+    await expect(useRuntime({ settings: { workerUrl: undefined } })).rejects.toThrow(
+      "kubernetes.workerUrl: is required outside of a cluster",
+    );
+  });
+
+  const forwarded = "   not of this machine: forward it to this service";
+  test.each([
+    ["http://10.0.0.1:7338/", undefined, ["10.0.0.1:7338"], "http://10.0.0.1:7338"],
+    ["http://10.0.0.1", undefined, ["10.0.0.1:80"], "http://10.0.0.1"],
+    ["http://[fd00::1]:7338", undefined, ["fd00::1:7338"], "http://[fd00::1]:7338"],
+    ["http://workers.test:7338", undefined, [], `http://workers.test:7338${forwarded}`],
+    ["http://10.0.0.1:7338", "EADDRNOTAVAIL", ["10.0.0.1:7338"], `http://10.0.0.1:7338${forwarded}`],
+    [`http://10.0.0.1:${port}`, "EADDRINUSE", [`10.0.0.1:${port}`], `http://10.0.0.1:${port}`],
+    ["http://10.0.0.1:7338", "EADDRINUSE", ["10.0.0.1:7338"], undefined],
+    [`http://10.0.0.1:${port}`, "EACCES", [`10.0.0.1:${port}`], undefined],
+  ])("accepts the calls of workers at %s, with the error %s", async (workerUrl, code, listens, address) => {
+    await useApiServer();
+    const listened: string[] = [];
+    const { pods } = await useRuntime({
+      settings: { workerUrl },
+      async listenForWorkers(host, urlPort) {
+        listened.push(`${host}:${urlPort}`);
+        if (code !== undefined) throw Object.assign(new Error(code), { code });
+        return urlPort;
+      },
+    });
+    onTestFinished(() => pods.close());
+    const place = pods.listen();
+    if (address === undefined)
+      await expect(place).rejects.toThrow(
+        `kubernetes.workerUrl: ${workerUrl} cannot be used: ${code}; specify another port`,
+      );
+    else
+      expect(await place).toMatchObject({
+        cluster: expect.stringMatching(/ {3}context test$/),
+        namespace: "gpu",
+        address,
+      });
+    expect(listened).toEqual(listens);
+  });
+});
+
+test("the claim of a deleted volume is deleted, even if it never existed", async () => {
+  const api = await useApiServer();
+  const { pods } = await useRuntime();
+  api.replaced.set("DELETE persistentvolumeclaims/serverless-compute-v2", rejection(404, "not found"));
+  for (const id of ["v1", "v2"]) await pods.removeVolume(id);
+  expect(api.changes()).toEqual(["v1", "v2"].map((id) => `DELETE persistentvolumeclaims/serverless-compute-${id}`));
+});
