@@ -1,6 +1,5 @@
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
-import { suggest } from "serverless-compute-api/spelling";
 import {
   type checkRequest,
   type checkResponse,
@@ -16,7 +15,7 @@ import { type Properties, type PropertyMap, Unknown, type Value } from "../engin
 import type { ProviderProcess } from "../framework/process";
 import { isSecretAt, secretsIn } from "../framework/properties/secret-paths";
 import { isExplicitProvider } from "../framework/urn";
-import { isSettingName, settingNames, settingTable } from "../settings/setting-table";
+import { misspelledSettings, settingNames, settingTable } from "../settings/setting-table";
 import { type ConfigLookup, resolveService, serviceSettings, settingErrors } from "../settings/settings";
 
 /** Text of a setting. YAML programs send numbers as numbers; all other programs send them as strings. */
@@ -31,11 +30,6 @@ function configLookupOf(properties: Properties, urn: string): ConfigLookup {
 
 /** Returns the validation errors of a provider's arguments. */
 function validationErrors({ properties, secretPaths }: PropertyMap, urn: string): string[] {
-  const misspelled = Object.keys(properties).flatMap((key) => {
-    // The engine adds its own settings, such as version and pluginDownloadURL.
-    const suggestion = isSettingName(key) ? undefined : suggest(key, [...settingNames]);
-    return suggestion ? [`${key}: unknown setting; did you mean "${suggestion}"?`] : [];
-  });
   const wrongTypes = new Map<string, string>();
   for (const name of settingNames) {
     const value = properties[name] ?? undefined;
@@ -49,7 +43,7 @@ function validationErrors({ properties, secretPaths }: PropertyMap, urn: string)
     .filter(({ name }) => !(properties[name] instanceof Unknown) && !wrongTypes.has(name))
     .map(({ reason }) => reason);
   const redact = createRedaction(secretsIn([properties], secretPaths).values);
-  return [...misspelled, ...wrongTypes.values(), ...invalid.map(redact)];
+  return [...misspelledSettings(Object.keys(properties)), ...wrongTypes.values(), ...invalid.map(redact)];
 }
 
 /** Handlers of CheckConfig, DiffConfig and Configure. */

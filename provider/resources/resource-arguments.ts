@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { propertyNames } from "../generated/property-names";
-import { warnAboutPlainKey } from "../settings/program-config";
+import { checkProgramConfig } from "../settings/program-config";
 
 /**
  * Returns the program text that a resource stores in the state; it only loads the code of the installed package.
@@ -64,7 +64,7 @@ export function resourceArguments(
     // The SDK would treat an empty id as absent and create a new resource.
     throw new pulumi.ResourceError(`${kind} "${name}": the id of the resource to read is empty`, opts.parent);
   }
-  warnAboutPlainKey();
+  checkProgramConfig();
   const secrets = secretPaths(args, []).then((paths) => (paths.length > 0 ? paths : undefined));
   const inputs = {
     ...Object.fromEntries(propertyNames[kind].map((key) => [key, undefined])),

@@ -1,4 +1,5 @@
-import { log, runtime } from "@pulumi/pulumi";
+import { log, RunError, runtime } from "@pulumi/pulumi";
+import { misspelledSettings } from "./setting-table";
 import { type ConfigLookup, keyExposures, plainKeyWarning, resolveSettings, type Settings } from "./settings";
 
 /** Config of the running program's stack; empty outside a Pulumi program, for example in a script. */
@@ -13,8 +14,13 @@ function warnOnce(warning: string): void {
   void log.warn(warning);
 }
 
-/** Warns once if the API key is plain text in the stack's config. */
-export function warnAboutPlainKey(): void {
+/** Throws if a setting in the stack's config is misspelled, and warns once if the API key is plain text there. */
+export function checkProgramConfig(): void {
+  const names = Object.keys(runtime.allConfig())
+    .filter((key) => key.startsWith("serverless-compute:"))
+    .map((key) => key.slice(key.indexOf(":") + 1));
+  const [misspelled] = misspelledSettings(names);
+  if (misspelled !== undefined) throw new RunError(`serverless-compute:${misspelled}`);
   const warning = plainKeyWarning(programConfig);
   if (warning !== undefined) warnOnce(warning);
 }

@@ -1,4 +1,5 @@
 import { clientDefaults, limits } from "serverless-compute-api/limits";
+import { suggest } from "serverless-compute-api/spelling";
 
 /** Definition of one setting of the provider: environment variable, type and allowed values. */
 export interface SettingRule {
@@ -119,3 +120,10 @@ export const isSettingName = (name: string): name is SettingName => Object.hasOw
 
 /** Names of all settings. */
 export const settingNames: readonly SettingName[] = Object.keys(settingTable).filter(isSettingName);
+
+/** Messages about names that resemble a setting. Other names are ignored, because the engine adds settings such as version. */
+export const misspelledSettings = (names: readonly string[]): string[] =>
+  names.flatMap((name) => {
+    const suggestion = isSettingName(name) ? undefined : suggest(name, [...settingNames]);
+    return suggestion ? [`${name}: unknown setting; did you mean "${suggestion}"?`] : [];
+  });
