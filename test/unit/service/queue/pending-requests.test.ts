@@ -66,6 +66,15 @@ test("a wait ends with its job, not with a stream chunk, and not after its clien
   expect(ended).toEqual([["second", "COMPLETED", "2"]]);
 });
 
+test("a wait ends without a job when its job is removed", async () => {
+  const rig = useJobs();
+  const id = await rig.run();
+  const ended: unknown[] = [];
+  rig.pendingRequests.wait(id, 60_000, (end) => void ended.push(end));
+  await rig.jobs.removeEndpoint("endpoint");
+  expect(ended).toEqual([undefined]);
+});
+
 test("a wait for a change ends with a stream chunk, not before and not with that of another job", async () => {
   const rig = useJobs();
   const [id, other] = [await rig.run(), await rig.run()];

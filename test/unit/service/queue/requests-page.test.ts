@@ -77,3 +77,9 @@ test("a page ends before 8 MB, reads no further outputs, and contains at least o
   expect(pages).toEqual([["job-5"], ["job-4"], ["job-3", "job-2", "job-1"]]);
   expect(outputs).toBe(5 + 2);
 });
+
+test("a page may contain exactly 8 MB, and not a byte more", async () => {
+  const half = 4 * megabyte - '""'.length;
+  expect((await pagesOf([half, half], 1000)).pages).toEqual([["job-2", "job-1"]]);
+  expect((await pagesOf([half, half + 1], 1000)).pages).toEqual([["job-2"], ["job-1"]]);
+});

@@ -123,3 +123,16 @@ test("the metrics of the worker count towards the 1 MB of a chunk; metrics that 
     "metrics: must leave half of a chunk of 1 MB to the output",
   );
 });
+
+test("a stream of a removed job has no reading, even if it is removed while another reader delays it", async () => {
+  const rig = rigOf();
+  const id = await rig.run();
+  await rig.append(id, "w", "a");
+  const first = await rig.begin(id);
+  const second = rig.stream.readSerialized(() => rig.list.find("endpoint", id)?.job, never);
+  await rig.jobs.removeEndpoint("endpoint");
+  await first.acknowledge?.(true);
+  expect(await second).toBeUndefined();
+  for (const read of [rig.stream.read, rig.stream.readSerialized])
+    expect(await read(() => undefined, never)).toBeUndefined();
+});
