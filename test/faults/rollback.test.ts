@@ -151,3 +151,22 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
     expect(await templateNow()).toBe(broken);
   });
 });
+
+test.each([false, true])(
+  "REST v1 rolls an endpoint of REST v2 back to the copied template, after a refresh by v1: %s",
+  async (isRefreshed) => {
+    const context = (dialect: Dialect): BenchContext => bench.context({ clock: acceleratedClock(10) }, dialect);
+    const inputsOf = (templateId: string, dialect: Dialect): Properties => {
+      const program = { templateId, workersMax: 1, verify };
+      return ServerlessEndpoint.check({}, program, naming(`switched-${isRefreshed}`), [], dialect).inputs;
+    };
+    const { id, outputs } = await ServerlessEndpoint.create(inputsOf(good, "v2"), context("v2"));
+    const read = isRefreshed ? await ServerlessEndpoint.read(id, outputs, context("v1")) : undefined;
+    const update = ServerlessEndpoint.update(id, read?.outputs ?? outputs, inputsOf(broken, "v1"), context("v1"));
+    const failure = await partialFailureOf(update);
+    expect(failure.message).toMatch(/failed its verification; \S+ .*keeps serving/);
+    expect(failure.outputs).toMatchObject({ templateId: good });
+    const record = await ServerlessEndpoint.read(id, failure.outputs, context("v1"));
+    expect(record?.inputs).toMatchObject({ templateId: good });
+  },
+);

@@ -1,4 +1,5 @@
 import { type EndpointWorkers, isApiError } from "serverless-compute-api";
+import { markVariable } from "serverless-compute-api/shapes";
 import { type Properties, toProperties, toValue, type Value } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
@@ -8,6 +9,8 @@ import { toUserError } from "../../framework/messages";
 import { acquirePoll } from "../../framework/poll-limiter";
 import { withoutOmitted } from "../../framework/properties/defaults";
 import { diffProperty } from "../../framework/properties/diff";
+import { template } from "../template/definition";
+import { revisionOf } from "../template/revision";
 import { differingKeys, runsContainer, servedContainer, setsContainer, withTemplate } from "./container";
 import { containerKeys, type Inputs, isContainerKey, type ServiceOutputs, serverlessEndpointInputs } from "./inputs";
 import { observe } from "./record";
@@ -109,6 +112,22 @@ async function readOldWorkers(id: string, context: Context): Promise<EndpointWor
   return context.clients.management.readWorkers(id, callOptions(context));
 }
 
+/**
+ * Replaces the template that REST v1 shows for a copy of REST v2 by the copied one, if it has the same settings. The former disappears
+ * when the endpoint gets another template.
+ */
+async function withCopiedTemplate(served: Properties, context: Context): Promise<Properties> {
+  const { templateId } = served;
+  if (context.clients.dialect !== "v1" || typeof templateId !== "string" || context.ownedIds.has(templateId))
+    return served;
+  const { get } = template.reader(context);
+  const copy = await get(templateId, context);
+  const { [markVariable]: copiedId, ...env } = copy?.env ?? {};
+  const copied = copiedId === undefined ? undefined : await get(copiedId, context);
+  const isSame = copy && copied && revisionOf({ ...copy, env }) === revisionOf(copied);
+  return isSame ? { ...served, templateId: copied.id } : served;
+}
+
 /** Settings before an update, to which a failed verification returns the endpoint. */
 interface PreviousVersion extends Unverified {
   /** True if the endpoint runs this version; false if an interrupted deployment has already changed it. */
@@ -147,7 +166,7 @@ async function readPreviousVersion(
   if (!record || ![...keys].some(isContainerKey)) return { before, neverVerified, isServing: true };
 
   // The settings of a container are restored together.
-  const served = servedContainer(record, known);
+  const served = await withCopiedTemplate(servedContainer(record, known), context);
   const { templateId = null } = served;
   const serves = (inputs: Properties): Promise<boolean> => runsContainer(listed, inputs, context);
   const verified = inputsIn(state, pending?.before);
