@@ -9,10 +9,10 @@ import type Libsql from "libsql";
 /** Transactions before the thread starts, which a service with few jobs does not need. */
 const startAfter = 1000;
 
-/** Interval of the thread's checkpoints, ms. */
-const interval = 250;
+/** Interval at which the thread reads the length of the log, ms. */
+const interval = 20;
 
-/** Length of a log that begins again, pages of 4 KiB. */
+/** Length of a log that is moved, pages of 4 KiB. */
 const restartLength = 8192;
 
 /** Length of a log that SQLite moves itself, because the thread does not: it has failed, or gets no processor time. */
@@ -21,17 +21,26 @@ const lengthWithoutThread = 8 * restartLength;
 /** Maximum wait for the end of the thread's last checkpoint, ms. */
 const closeTimeout = 5000;
 
-/** Indexes of the values that both threads share: the store closes, the log is long, the thread has closed the file. */
+/** Indexes of the values that both threads share: the store closes, the log has been moved, the thread has closed the file. */
 const signal = { close: 0, restart: 1, closed: 2 } as const;
 
-/** The thread's program. It has no event loop, so that the store can wait for its end. */
+/**
+ * The thread's program. It has no event loop, so that the store can wait for its end. The index of the log contains the length of the log
+ * (sqlite.org/walformat.html): a checkpoint that only reads the length would write the same pages again.
+ */
 const program = `
   const { libsql, file, values, signal, interval, restartLength } = require("node:worker_threads").workerData;
+  const { openSync, readSync } = require("node:fs");
   const connection = new (require(libsql))(file);
   const checkpoint = connection.prepare("PRAGMA wal_checkpoint(PASSIVE)");
+  const index = openSync(file + "-shm", "r");
+  const length = new Uint32Array(1);
   while (Atomics.wait(values, signal.close, 0, interval) === "timed-out") {
     try {
-      if (checkpoint.get().log > restartLength) Atomics.store(values, signal.restart, 1);
+      readSync(index, length, 0, length.byteLength, 16);
+      if (length[0] < restartLength || Atomics.load(values, signal.restart) === 1) continue;
+      checkpoint.get();
+      Atomics.store(values, signal.restart, 1);
     } catch {
       // The disk is full or read-only.
     }

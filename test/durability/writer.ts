@@ -8,7 +8,7 @@ function write(dataFolder: string, first: number): void {
     "INSERT INTO secrets (id, name, value, created_at, updated_at) VALUES (?1, ?1, ?2, 0, 0)",
   );
   for (let row = first; ; row++) {
-    insert.run(String(row), "x".repeat(3000));
+    insert.run(String(row), "x".repeat(12_000));
     if (row % 50 === 0) writeSync(1, `${row}\n`);
   }
 }

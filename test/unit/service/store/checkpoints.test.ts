@@ -29,20 +29,7 @@ function inserter(database: Database) {
 /** How often the log of a data folder has begun again. */
 const logRestarts = (folder: string): number => readFileSync(join(folder, "service.db-wal")).readUInt32BE(12);
 
-test("the log of a store with many transactions is moved into the file while the store is open", async () => {
-  const folder = join(scratchFolder(), "data");
-  const insert = inserter(open(folder));
-  insert(1500);
-  const copy = join(scratchFolder(), "copy.db");
-  await expect
-    .poll(() => {
-      copyFileSync(join(folder, "service.db"), copy);
-      return countRows(copy, "secrets");
-    })
-    .toBe(1500);
-});
-
-test("a long log begins again, although transactions follow each other", async () => {
+test("a long log is moved into the file and begins again, although transactions follow each other", async () => {
   const folder = join(scratchFolder(), "data");
   const insert = inserter(open(folder));
   insert(1000);
@@ -54,6 +41,13 @@ test("a long log begins again, although transactions follow each other", async (
       return logRestarts(folder);
     })
     .toBeGreaterThan(before);
+  const copy = join(scratchFolder(), "copy.db");
+  await expect
+    .poll(() => {
+      copyFileSync(join(folder, "service.db"), copy);
+      return countRows(copy, "secrets");
+    })
+    .toBeGreaterThanOrEqual(1040);
 });
 
 test.each([999, 1000, 1001, 2500])("a store that closes after %i transactions leaves no log and all rows", (count) => {
