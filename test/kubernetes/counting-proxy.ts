@@ -4,7 +4,8 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
-import { type Cluster, ClusterError } from "../../service/workers/runtimes/pod/cluster";
+import { CallError } from "../../service/workers/runtimes/json-client";
+import type { Cluster } from "../../service/workers/runtimes/pod/cluster";
 import { scratchFolder } from "../support/folders";
 import { closeServer, listenOnLoopback } from "../support/loopback";
 
@@ -26,7 +27,7 @@ export async function useCountingProxy(admin: Cluster) {
     const closed = new AbortController();
     response.once("close", () => closed.abort());
     const query = Object.fromEntries(searchParams);
-    const content = body === "" ? {} : { body: JSON.parse(body), contentType };
+    const content = body === "" ? {} : { body: JSON.parse(body), headers: { "content-type": contentType } };
     try {
       const answer = await admin.open(method, pathname, { query, signal: closed.signal, ...content });
       answer.once("error", () => response.destroy());
@@ -35,7 +36,7 @@ export async function useCountingProxy(admin: Cluster) {
       answer.pipe(response);
       await once(answer, "close");
     } catch (error) {
-      if (!(error instanceof ClusterError) || error.status === 0) response.destroy();
+      if (!(error instanceof CallError) || error.status === 0) response.destroy();
       else response.writeHead(error.status).end(JSON.stringify({ message: error.message }));
     }
   });

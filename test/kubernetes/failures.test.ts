@@ -101,7 +101,10 @@ test("workers beyond the quota of the namespace wait with the reason, and start 
   await expect
     .poll(() => health(rig, id))
     .toMatchObject({ workers: { idle: 5 }, message: expect.stringMatching(/^pods .* forbidden: exceeded quota: few/) });
-  const patch = { body: { spec: { hard: { pods: "20" } } }, contentType: "application/merge-patch+json" };
+  const patch = {
+    body: { spec: { hard: { pods: "20" } } },
+    headers: { "content-type": "application/merge-patch+json" },
+  };
   await admin.call("PATCH", `${quotas}/few`, patch);
   await expect.poll(() => health(rig, id)).toMatchObject({ workers: { idle: 10 } });
   expect(await rig.log(id)).not.toContain("could not be started");

@@ -56,13 +56,19 @@ export const makeImage = (
 export async function setGpus(admin: Cluster, count: number): Promise<void> {
   const gpus = { "nvidia.com/gpu": String(count) };
   const body = { status: { capacity: gpus, allocatable: gpus } };
-  await admin.call("PATCH", "/api/v1/nodes/127.0.0.1/status", { body, contentType: "application/merge-patch+json" });
+  await admin.call("PATCH", "/api/v1/nodes/127.0.0.1/status", {
+    body,
+    headers: { "content-type": "application/merge-patch+json" },
+  });
 }
 
 /** Labels the node as NVIDIA's GPU feature discovery does. */
 async function labelGpus(admin: Cluster, product: string): Promise<void> {
   const body = { metadata: { labels: { "nvidia.com/gpu.product": product } } };
-  await admin.call("PATCH", "/api/v1/nodes/127.0.0.1", { body, contentType: "application/merge-patch+json" });
+  await admin.call("PATCH", "/api/v1/nodes/127.0.0.1", {
+    body,
+    headers: { "content-type": "application/merge-patch+json" },
+  });
 }
 
 /** Starts a cluster of its own, which the end removes. */

@@ -37,7 +37,10 @@ export async function useSimulatedNode({ admin, folder }: { admin: Cluster; fold
     daemonEndpoints: { kubeletEndpoint: { Port: Number(port) } },
     conditions: [{ type: "Ready", status: "True", lastHeartbeatTime: now(), lastTransitionTime: now() }],
   };
-  await admin.call("PATCH", `/api/v1/nodes/${name}/status`, { body: { status }, contentType: mergePatch });
+  await admin.call("PATCH", `/api/v1/nodes/${name}/status`, {
+    body: { status },
+    headers: { "content-type": mergePatch },
+  });
   const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
   const lease = () => ({
     metadata: { name },
@@ -45,7 +48,10 @@ export async function useSimulatedNode({ admin, folder }: { admin: Cluster; fold
   });
   await admin.call("POST", leases, { body: lease() });
   const beat = setInterval(
-    () => admin.call("PATCH", `${leases}/${name}`, { body: lease(), contentType: mergePatch }).catch(() => undefined),
+    () =>
+      admin
+        .call("PATCH", `${leases}/${name}`, { body: lease(), headers: { "content-type": mergePatch } })
+        .catch(() => undefined),
     5000,
   );
 
@@ -91,7 +97,10 @@ export async function useSimulatedNode({ admin, folder }: { admin: Cluster; fold
         },
       ],
     };
-    await admin.call("PATCH", `${path}/pods/${pod}/status`, { body: { status: podStatus }, contentType: mergePatch });
+    await admin.call("PATCH", `${path}/pods/${pod}/status`, {
+      body: { status: podStatus },
+      headers: { "content-type": mergePatch },
+    });
     state.started++;
     await work(pod, controller.signal);
   }

@@ -11,7 +11,10 @@ const zones = { "EU-RO-1": "zone-a", "US-KS-2": "zone-b" };
 async function useZone(admin: Cluster, zone: string): Promise<void> {
   const label = async (value: string | null): Promise<void> => {
     const body = { metadata: { labels: { [zoneLabel]: value } } };
-    await admin.call("PATCH", "/api/v1/nodes/127.0.0.1", { body, contentType: "application/merge-patch+json" });
+    await admin.call("PATCH", "/api/v1/nodes/127.0.0.1", {
+      body,
+      headers: { "content-type": "application/merge-patch+json" },
+    });
   };
   await label(zone);
   onTestFinished(() => label(null));

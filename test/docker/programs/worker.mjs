@@ -12,7 +12,12 @@ const address = (name, job = "") =>
   (process.env[`RUNPOD_WEBHOOK_${name}`] ?? "").replace("$RUNPOD_POD_ID", id).replace("$ID", job || id);
 
 // With pings, the service notices the silence of a worker while it runs a job.
-if (process.env.PINGS) setInterval(() => fetch(address("PING"), { headers: { authorization } }).catch(() => {}), 500);
+const ping = () => fetch(address("PING"), { headers: { authorization } }).catch(() => {});
+if (process.env.PINGS) {
+  // Before the first job, so that a frozen program has pinged.
+  await ping();
+  setInterval(ping, 500);
+}
 
 const operations = {
   echo: ({ text }) => ({ text, workerId: id }),

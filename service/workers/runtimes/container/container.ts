@@ -3,8 +3,9 @@ import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { messageOf } from "../../../errors";
 import { createLastLines, readLines } from "../../lines";
+import { CallError } from "../json-client";
 import type { ProcessEnd, WorkerProcess } from "../runtime";
-import { type EngineClient, EngineError } from "./engine-client";
+import type { EngineClient } from "./engine-client";
 import { splitOutput } from "./output";
 
 interface ContainerStart {
@@ -35,7 +36,7 @@ const pollInterval = 500;
 /** The end of a container, without its output. */
 type ContainerEnd = Omit<ProcessEnd, "lastErrors">;
 
-const isNotFound = (error: unknown): boolean => error instanceof EngineError && error.status === 404;
+const isNotFound = (error: unknown): boolean => error instanceof CallError && error.status === 404;
 const memoryText = (limit: number | undefined): string =>
   limit === undefined ? "memory" : `its ${limit} GB of memory`;
 const neverRan: ContainerEnd = { description: "was stopped before it ran", clean: false };
@@ -56,7 +57,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
   /** Sends a request about a container that may already have been removed. */
   async function callIfPresent(method: string, requestPath: string, query: Record<string, string>): Promise<void> {
     await client.call(method, requestPath, { query }).catch((error: unknown) => {
-      if (!hasEnded && error instanceof EngineError && ![404, 409].includes(error.status)) onLine(messageOf(error));
+      if (!hasEnded && error instanceof CallError && ![404, 409].includes(error.status)) onLine(messageOf(error));
     });
   }
   const remove = (): Promise<void> => callIfPresent("DELETE", path, { force: "1", v: "1" });

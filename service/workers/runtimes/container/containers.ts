@@ -7,11 +7,11 @@ import { z } from "zod";
 import { StartError } from "../../../errors";
 import { splitCommandLine } from "../../command-line";
 import type { ServerPorts } from "../../worker-server";
+import { CallError } from "../json-client";
 import type { Preparation, Runtime, StartRequest, WorkerProcess, WorkerStart } from "../runtime";
 import { startContainer } from "./container";
 import { createEngineConnection } from "./engine";
 import type { EngineAddress } from "./engine-address";
-import { EngineError } from "./engine-client";
 import { findServer } from "./network";
 import { openPulledImages } from "./pulled-images";
 import { labels, openContainerMark, removeContainers, removeNetworks } from "./removal";
@@ -98,7 +98,7 @@ export function createContainers({
         };
         return (signal: AbortSignal) => create(spec, signal);
       } catch (error) {
-        if (error instanceof EngineError && error.status === 0) connection.disconnect(engine, error);
+        if (error instanceof CallError && error.status === 0) connection.disconnect(engine, error);
         throw error;
       }
     };
@@ -108,7 +108,7 @@ export function createContainers({
       // Several concurrent creates may each be rejected once.
       const { diskLimit } = capabilities;
       const response = await createContainer().catch((error: unknown) => {
-        if (!diskLimit || !(error instanceof EngineError) || !refusesDiskLimit.test(error.message)) throw error;
+        if (!diskLimit || !(error instanceof CallError) || !refusesDiskLimit.test(error.message)) throw error;
         if (capabilities.diskLimit)
           log.info("the Docker Engine's storage driver cannot limit disks; containerDiskInGb has no effect");
         capabilities.diskLimit = false;

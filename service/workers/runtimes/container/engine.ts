@@ -4,8 +4,9 @@ import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { messageOf } from "../../../errors";
 import { readLines } from "../../lines";
+import type { CallError } from "../json-client";
 import type { EngineAddress } from "./engine-address";
-import { createEngineClient, type EngineClient, type EngineError } from "./engine-client";
+import { createEngineClient, type EngineClient } from "./engine-client";
 import { createImages, type Images } from "./images";
 import { type ContainerNetwork, createNetworkFinder, networkOf } from "./network";
 import { labels, removeContainers } from "./removal";
@@ -138,7 +139,7 @@ export function createEngineConnection({
     },
 
     /** Disconnects from an engine that no longer responds; the next container start reconnects. */
-    disconnect(lost: Engine, error: EngineError): void {
+    disconnect(lost: Engine, error: CallError): void {
       if (engine !== lost) return;
       engine = undefined;
       lost.close();

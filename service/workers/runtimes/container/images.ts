@@ -2,7 +2,8 @@ import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import type { RegistryCredentials } from "../../../resources/registry-auths";
 import { readLines } from "../../lines";
-import { type EngineClient, EngineError } from "./engine-client";
+import { CallError } from "../json-client";
+import type { EngineClient } from "./engine-client";
 
 export type Images = ReturnType<typeof createImages>;
 
@@ -29,7 +30,7 @@ export function createImages(client: EngineClient, clock: Clock, onPulled: (imag
       await client.call("GET", `/images/${image}/json`);
       return true;
     } catch (error) {
-      if (error instanceof EngineError && error.status === 404) return false;
+      if (error instanceof CallError && error.status === 404) return false;
       throw error;
     }
   }
@@ -54,11 +55,11 @@ export function createImages(client: EngineClient, clock: Clock, onPulled: (imag
         reportedAt = clock.now();
         onLine(`pulls the image ${image}: ${progress.text()}`);
       });
-      if (progress.error() !== undefined) throw new EngineError(500, progress.error() ?? "");
-      if (signal.aborted || !response.readableEnded) throw new EngineError(0, "the pull was interrupted");
+      if (progress.error() !== undefined) throw new CallError(500, progress.error() ?? "");
+      if (signal.aborted || !response.readableEnded) throw new CallError(0, "the pull was interrupted");
     } catch (error) {
-      if (!(error instanceof EngineError)) throw error;
-      throw new EngineError(error.status, `the image "${image}" cannot be pulled: ${error.message}`, { cause: error });
+      if (!(error instanceof CallError)) throw error;
+      throw new CallError(error.status, `the image "${image}" cannot be pulled: ${error.message}`, { cause: error });
     }
     onPulled(image);
     onLine(`pulled the image ${image}`);
@@ -66,12 +67,12 @@ export function createImages(client: EngineClient, clock: Clock, onPulled: (imag
 
   return {
     /**
-     * Pulls the image if the engine does not have it. `onLine` receives the progress. Rejects with an EngineError that contains the
+     * Pulls the image if the engine does not have it. `onLine` receives the progress. Rejects with an CallError that contains the
      * registry's message.
      */
     async ensure(image: string, auth: RegistryCredentials | undefined, onLine: (line: string) => void): Promise<void> {
       if (!namePattern.test(image) || image.includes(".."))
-        throw new EngineError(400, `"${image}" is not an image name; must have the form registry.example/name:tag`);
+        throw new CallError(400, `"${image}" is not an image name; must have the form registry.example/name:tag`);
       if (await exists(image)) return;
       const key = JSON.stringify([image, auth]);
       const pendingPull = pulls.get(key);

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { codeOf } from "../../../errors";
 import { loopback, type ServerPorts, type WorkerServer } from "../../worker-server";
-import { type EngineClient, EngineError } from "./engine-client";
+import { CallError } from "../json-client";
+import type { EngineClient } from "./engine-client";
 
 /** The network of containers, and the service's address on it. */
 export interface ContainerNetwork {
@@ -56,14 +57,14 @@ export function createNetworkFinder(deps: {
       await client.call("POST", "/networks/create", { body: { ...body, ...isolation } });
     } catch (error) {
       // Podman, and kernels without bridge filtering, do not support this option.
-      if (!(error instanceof EngineError) || error.status === 0 || error.status === 409) throw error;
+      if (!(error instanceof CallError) || error.status === 0 || error.status === 409) throw error;
       await client.call("POST", "/networks/create", { body });
     }
   }
 
   async function find(): Promise<ContainerNetwork> {
     const address = await gateway().catch(async (error: unknown) => {
-      if (!(error instanceof EngineError) || error.status !== 404) throw error;
+      if (!(error instanceof CallError) || error.status !== 404) throw error;
       await create();
       return gateway();
     });

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { writeAtomically } from "../../../store/data-folder";
-import { type EngineClient, EngineError } from "./engine-client";
+import { CallError } from "../json-client";
+import type { EngineClient } from "./engine-client";
 
 const imageList = z.array(z.string());
 
@@ -31,7 +32,7 @@ export function openPulledImages(dataFolder: string) {
         try {
           await client.call("DELETE", `/images/${image}`);
         } catch (error) {
-          if (!(error instanceof EngineError) || error.status === 0) throw error;
+          if (!(error instanceof CallError) || error.status === 0) throw error;
           // A container still uses the image; a later call removes it.
           if (error.status === 409) continue;
         }

@@ -2,7 +2,8 @@ import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
-import { type EngineClient, EngineError } from "./engine-client";
+import { CallError } from "../json-client";
+import type { EngineClient } from "./engine-client";
 
 /** Labels of all objects that a service creates in an engine. */
 export const labels = {
@@ -31,7 +32,7 @@ const pollInterval = 50;
 
 const labelFilter = (dataFolder: string): string => JSON.stringify({ label: [`${labels.data}=${dataFolder}`] });
 
-/** Removes the containers of a data folder and resolves with their number. Rejects with an EngineError if one remains. */
+/** Removes the containers of a data folder and resolves with their number. Rejects with an CallError if one remains. */
 export async function removeContainers(client: EngineClient, dataFolder: string): Promise<number> {
   const query = { all: "1", filters: labelFilter(dataFolder) };
   const listContainers = async () => containerList.parse(await client.call("GET", "/containers/json", { query }));
@@ -39,7 +40,7 @@ export async function removeContainers(client: EngineClient, dataFolder: string)
   const deadline = performance.now() + removalTimeout;
   for (let remaining = found; remaining.length > 0; remaining = await listContainers()) {
     if (performance.now() > deadline)
-      throw new EngineError(0, `the Docker Engine has not removed the container ${remaining[0]?.Id}`);
+      throw new CallError(0, `the Docker Engine has not removed the container ${remaining[0]?.Id}`);
     await Promise.all(remaining.map(({ Id }) => removeObject(client, `/containers/${Id}`, { force: "1", v: "1" })));
     await pause(pollInterval);
   }
@@ -57,6 +58,6 @@ export async function removeNetworks(client: EngineClient, dataFolder: string): 
 /** Removes an object; succeeds if it is already removed or being removed. */
 async function removeObject(client: EngineClient, path: string, query: Record<string, string>): Promise<void> {
   await client.call("DELETE", path, { query }).catch((error: unknown) => {
-    if (!(error instanceof EngineError) || ![404, 409].includes(error.status)) throw error;
+    if (!(error instanceof CallError) || ![404, 409].includes(error.status)) throw error;
   });
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { StartError } from "../../../errors";
-import { type Cluster, ClusterError } from "./cluster";
+import { CallError } from "../json-client";
+import type { Cluster } from "./cluster";
 
 /** The rules of a Role that allows all that the runtime does. */
 export const roleRules = [
@@ -23,7 +24,7 @@ export async function checkAccess(cluster: Cluster, storageClass: string | undef
   if (storageClass === undefined) return;
   await cluster.call("GET", `/apis/storage.k8s.io/v1/storageclasses/${storageClass}`).catch((error: unknown) => {
     // Storage classes belong to no namespace, so the role may not read them; then the first volume reports the class.
-    if (error instanceof ClusterError && error.status === 404)
+    if (error instanceof CallError && error.status === 404)
       throw new StartError(
         `kubernetes.storageClass: "${storageClass}" does not exist in the cluster; create it or specify another one`,
       );
@@ -32,7 +33,7 @@ export async function checkAccess(cluster: Cluster, storageClass: string | undef
 
 /** The StartError for a call that failed at the start; any other error as it is. */
 export function toStartError(error: unknown, { displayUrl, namespace }: Cluster): unknown {
-  if (!(error instanceof ClusterError)) return error;
+  if (!(error instanceof CallError)) return error;
   if (error.status === 404)
     return new StartError(`kubernetes.namespace: "${namespace}" does not exist; create it or specify another one`);
   if (error.status === 401)

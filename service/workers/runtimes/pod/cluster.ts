@@ -1,34 +1,13 @@
-import { type IncomingMessage, request as requestPlainly } from "node:http";
-import { type RequestOptions, request as requestByTls } from "node:https";
-import { json, text } from "node:stream/consumers";
+import type { RequestOptions } from "node:https";
+import { urlToHttpOptions } from "node:url";
 import type { KubeConfig } from "@kubernetes/client-node";
 import { messageOf, StartError } from "../../../errors";
-import { rejectionReason } from "../rejection";
+import { type Call, CallError, createJsonClient } from "../json-client";
 import type { KubernetesSettings } from "./settings";
-
-/** A call that the API server rejected, or that received no response (`status` 0). The message comes from the API server. */
-export class ClusterError extends Error {
-  override readonly name = "ClusterError";
-  readonly status: number;
-
-  constructor(status: number, message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.status = status;
-  }
-}
 
 /** Returns true if a repeated call may succeed: the API server is away, or overloaded. */
 export const isTemporary = (error: unknown): boolean =>
-  error instanceof ClusterError && (error.status === 0 || error.status === 429 || error.status >= 500);
-
-interface ClusterCall {
-  query?: Record<string, string>;
-  body?: object;
-  contentType?: string;
-  /** Status of a rejection that counts as success. */
-  accepts?: number;
-  signal?: AbortSignal;
-}
+  error instanceof CallError && (error.status === 0 || error.status === 429 || error.status >= 500);
 
 /** A client of a cluster's API server, and the namespace of the workers. */
 export type Cluster = ReturnType<typeof createCluster>;
@@ -80,78 +59,44 @@ function createCluster(config: KubeConfig, namespace: string) {
   const server = new URL(config.getCurrentCluster()?.server ?? "");
   const context = config.getCurrentContext();
   const displayUrl = server.origin;
+  const prefix = server.pathname.replace(/\/$/, "");
   /** The agent of all calls, and the certificates that it uses. */
   let agent: RequestOptions["agent"];
   let certificates: string | undefined;
 
-  async function send(method: string, path: string, call: ClusterCall): Promise<IncomingMessage> {
-    const { query, body: content, signal, contentType = "application/json" } = call;
-    const body = content && JSON.stringify(content);
-    const headers = body ? { "content-type": contentType, "content-length": Buffer.byteLength(body) } : {};
-    const search = query ? `?${new URLSearchParams(query)}` : "";
-    const { hostname, port } = server;
-    const prefix = server.pathname.replace(/\/$/, "");
+  const client = createJsonClient(`the Kubernetes API at ${displayUrl}`, async (request) => {
     // An agent closes connections that are unused for this timeout, before the API server does.
     const timeout = callTimeout;
-    const target = { hostname, port, path: `${prefix}${path}${search}`, timeout };
-    const options: RequestOptions = { method, headers, signal, ...target };
+    const options: RequestOptions = {
+      ...urlToHttpOptions(server),
+      ...request,
+      path: `${prefix}${request.path}`,
+      timeout,
+    };
     try {
       // Reads tokens again and runs credential plugins of clouds, which keep their result until it expires.
       await config.applyToHTTPSOptions(options);
-      // The client creates an agent for each call, and a TLS context of 35 KB for each of its connections.
-      const current = String([options.ca, options.cert, options.key]);
-      if (current !== certificates && typeof options.agent === "object") {
-        agent = Object.assign(options.agent, { keepAlive: true });
-        certificates = current;
-      }
-      options.agent = agent;
     } catch (error) {
-      throw new ClusterError(401, `the credentials cannot be obtained: ${messageOf(error)}`, { cause: error });
+      throw new CallError(401, `the credentials cannot be obtained: ${messageOf(error)}`, { cause: error });
     }
-    const request = server.protocol === "https:" ? requestByTls : requestPlainly;
-    return new Promise((resolve, reject) => {
-      const outgoing = request(options, resolve);
-      // Finds the end of a connection whose other side is gone.
-      outgoing.on("socket", (socket) => socket.setKeepAlive(true, callTimeout));
-      outgoing.once("error", (error) => {
-        // The API server had closed the kept connection.
-        if (outgoing.reusedSocket && !signal?.aborted) return resolve(send(method, path, call));
-        const reason = signal?.aborted ? "no response in time" : error.message || messageOf(error);
-        reject(
-          new ClusterError(0, `the Kubernetes API at ${displayUrl} does not respond: ${reason}`, { cause: error }),
-        );
-      });
-      outgoing.end(body);
-    });
-  }
-
-  /** The error of a response that has ended early. */
-  const interruption = (cause: unknown): ClusterError =>
-    new ClusterError(0, `the Kubernetes API at ${displayUrl} closed the connection`, { cause });
-
-  /** Sends a call; resolves with the response as a stream. Rejects with a ClusterError. */
-  async function open(method: string, path: string, call: ClusterCall = {}): Promise<IncomingMessage> {
-    const response = await send(method, path, call);
-    const { statusCode = 0 } = response;
-    if (statusCode < 400 || statusCode === call.accepts) return response;
-    const body = await text(response).catch(() => "");
-    throw new ClusterError(statusCode, rejectionReason(statusCode, body));
-  }
+    // The client creates an agent for each call, and a TLS context of 35 KB for each of its connections.
+    const current = String([options.ca, options.cert, options.key]);
+    if (current !== certificates && typeof options.agent === "object") {
+      agent = Object.assign(options.agent, { keepAlive: true });
+      certificates = current;
+    }
+    return { ...options, agent };
+  });
 
   return {
+    ...client,
     displayUrl,
     namespace,
     /** Context of the kubeconfig; undefined if the service runs in the cluster itself. */
     context: context === "inClusterContext" ? undefined : context,
-    open,
-    interruption,
-    /** Sends a call; resolves with the JSON of the response. Rejects with a ClusterError. */
-    async call(method: string, path: string, call: ClusterCall = {}): Promise<unknown> {
-      const response = await open(method, path, { signal: AbortSignal.timeout(callTimeout), ...call });
-      return json(response).catch((error: unknown) => {
-        throw interruption(error);
-      });
-    },
+    /** Sends a call with a timeout. */
+    call: (method: string, path: string, call: Call = {}): Promise<unknown> =>
+      client.call(method, path, { signal: AbortSignal.timeout(callTimeout), ...call }),
     /** Path of a kind of objects in the workers' namespace. */
     path: (kind: string): string => `/api/v1/namespaces/${encodeURIComponent(namespace)}/${kind}`,
   };

@@ -1,6 +1,7 @@
 import type { Clock } from "serverless-compute-api/clock";
 import { readLines } from "../../lines";
-import { type Cluster, ClusterError, retryPause } from "./cluster";
+import { CallError } from "../json-client";
+import { type Cluster, retryPause } from "./cluster";
 
 /**
  * Reads the log of a pod whose program has run, until the program has ended or the signal aborts. Continues after an interruption
@@ -44,7 +45,7 @@ export async function followLog({
       });
       if (isWhole) return;
     } catch (error) {
-      if (error instanceof ClusterError && error.status === 404) return;
+      if (error instanceof CallError && error.status === 404) return;
     }
     await clock.sleep(retryPause, signal).catch(() => undefined);
   }

@@ -3,8 +3,9 @@ import { z } from "zod";
 import { messageOf } from "../../../errors";
 import { createLastLines } from "../../lines";
 import type { ServerPorts, WorkerServer } from "../../worker-server";
+import { CallError } from "../json-client";
 import type { Location, ProcessEnd, Waiting, WorkerStart } from "../runtime";
-import { type Cluster, ClusterError, isTemporary, retryPause } from "./cluster";
+import { type Cluster, isTemporary, retryPause } from "./cluster";
 import { followLog } from "./log";
 import type { KubernetesSettings } from "./settings";
 import { claimName, podName } from "./spec";
@@ -14,7 +15,7 @@ interface PodStart {
   cluster: Cluster;
   settings: KubernetesSettings;
   worker: WorkerStart;
-  /** Creates the pod and all that it needs; rejects with a ClusterError. Undefined for a pod that exists. */
+  /** Creates the pod and all that it needs; rejects with a CallError. Undefined for a pod that exists. */
   create: (() => Promise<void>) | undefined;
   serverPorts: ServerPorts | undefined;
   /** Address at which the pod reaches the service. */
@@ -112,7 +113,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
       if (!ended.signal.aborted) await send(0);
       await pause(forceAfter);
     } catch (error) {
-      if (!(error instanceof ClusterError && error.status === 404)) onLine(`pod ${name}: ${messageOf(error)}`);
+      if (!(error instanceof CallError && error.status === 404)) onLine(`pod ${name}: ${messageOf(error)}`);
     }
     await finish(endOfDeleted());
   }
@@ -217,6 +218,6 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
 
 /** A namespace without room for a further pod may get some, and a new one gets its service account. */
 const isEarly = (error: unknown): boolean =>
-  error instanceof ClusterError &&
+  error instanceof CallError &&
   error.status === 403 &&
   /exceeded quota|error looking up service account/.test(error.message);

@@ -9,9 +9,10 @@ import { z } from "zod";
 import { messageOf, StartError } from "../../../errors";
 import { writeAtomically } from "../../../store/data-folder";
 import type { ServerPorts } from "../../worker-server";
+import type { CallError } from "../json-client";
 import type { Runtime, StartRequest, Survivor, WorkerProcess, WorkerStart } from "../runtime";
 import { checkAccess, toStartError } from "./access";
-import { type ClusterError, loadCluster, retryPause } from "./cluster";
+import { loadCluster, retryPause } from "./cluster";
 import { serviceName } from "./manifest";
 import { startPod } from "./pod";
 import type { KubernetesSettings } from "./settings";
@@ -110,7 +111,7 @@ export async function createPods({
   async function watch(resourceVersion: string): Promise<void> {
     const query = { labelSelector, watch: "1", resourceVersion, timeoutSeconds: String(watchDuration) };
     const stream = await cluster.open("GET", cluster.path("pods"), { query, signal: closed.signal });
-    let interruption: ClusterError | undefined;
+    let interruption: CallError | undefined;
     stream.once("error", (error) => {
       interruption = cluster.interruption(error);
     });
@@ -157,7 +158,7 @@ export async function createPods({
     await ensure("pods", podBody(worker, Object.keys(env), { serviceId, settings, serverPorts }));
     const { metadata } = podShape.parse(await cluster.call("GET", path));
     await ensure("secrets", secretBody(worker, env, { serviceId, podUid: metadata.uid }));
-    await cluster.call("PATCH", path, { body: openGate, contentType: "application/merge-patch+json" });
+    await cluster.call("PATCH", path, { body: openGate, headers: { "content-type": "application/merge-patch+json" } });
   }
 
   function start(worker: WorkerStart, serverPorts: ServerPorts | undefined, adopted?: Pod): WorkerProcess {

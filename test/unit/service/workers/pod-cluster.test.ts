@@ -2,8 +2,9 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { CallError } from "../../../../service/workers/runtimes/json-client";
 import { checkAccess, toStartError } from "../../../../service/workers/runtimes/pod/access";
-import { ClusterError, isTemporary, loadCluster } from "../../../../service/workers/runtimes/pod/cluster";
+import { isTemporary, loadCluster } from "../../../../service/workers/runtimes/pod/cluster";
 import { followLog } from "../../../../service/workers/runtimes/pod/log";
 import { kubernetesShape } from "../../../../service/workers/runtimes/pod/settings";
 import { scratchFolder } from "../../../support/folders";
@@ -69,7 +70,11 @@ describe("the cluster is that of", () => {
 describe("a call to the API server", () => {
   test("has the server's path, a query, a body and the credentials", async () => {
     const { cluster, calls } = await useCluster(sends(200, '{"a":1}'), "/k8s/");
-    const call = { query: { dryRun: "All" }, body: { b: "ü" }, contentType: "application/merge-patch+json" };
+    const call = {
+      query: { dryRun: "All" },
+      body: { b: "ü" },
+      headers: { "content-type": "application/merge-patch+json" },
+    };
     expect(await cluster.call("PATCH", "/api/v1/x", call)).toEqual({ a: 1 });
     expect(await cluster.call("POST", "/api/v1/x", { body: {} })).toEqual({ a: 1 });
     expect(await cluster.call("GET", "/api/v1/x")).toEqual({ a: 1 });
@@ -93,7 +98,7 @@ describe("a call to the API server", () => {
   ])("that is rejected with %i %s fails", async (status, body, message, temporary) => {
     const { cluster } = await useCluster(sends(status, body));
     const error = await cluster.call("GET", "/x").catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(ClusterError);
+    expect(error).toBeInstanceOf(CallError);
     expect(error).toMatchObject({ status, message });
     expect(isTemporary(error)).toBe(temporary);
   });

@@ -41,7 +41,9 @@ test("an unresponsive engine is not used for images with a command, and delays n
   expect(await container.health()).not.toHaveProperty("message");
   expect(await jobs.reaches(await jobs.submit({ do: "pid" }))).toMatchObject({ status: "COMPLETED" });
   await clock.advance(tooLong);
-  await container.healthBecomes(({ message = "" }) => /no Docker Engine responds at .*in time/.test(message));
+  await container.healthBecomes(({ message = "" }) =>
+    /the Docker Engine at .* does not respond: .*in time/.test(message),
+  );
   expect(await container.reaches(waiting, "IN_QUEUE")).not.toHaveProperty("error");
 });
 
