@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Properties, Unknown } from "../../provider/engine/values";
+import type { Properties } from "../../provider/engine/values";
 import { secretOutputs } from "../../provider/framework/properties/secret-paths";
 import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
@@ -193,6 +193,38 @@ describe("an endpoint with a template and its own settings", () => {
     expect(changed).toMatchObject({ MODEL: "small", OWN: "2" });
   });
 
+  /** Expects that further refreshes leave the state as the last one did. */
+  async function expectStableRefresh(endpoint: Awaited<ReturnType<typeof deploy>>) {
+    const outputs = endpoint.outputs();
+    for (let count = 0; count < 2; count++) {
+      await endpoint.refresh();
+      expect(endpoint.outputs()).toEqual(outputs);
+    }
+  }
+
+  test.each<[changed: object, own: Properties]>([
+    [{ env: { MODEL: "small", TOKEN: "first", ADDED: "1" } }, {}],
+    [{ env: { MODEL: "small", TOKEN: "first", ADDED: "1" } }, { env: { OWN: "1" } }],
+    [{ env: { MODEL: "small", TOKEN: "first", ADDED: "1" } }, { env: { ADDED: "" } }],
+    [{ env: { MODEL: "small" } }, {}],
+    [{ env: { MODEL: "large", TOKEN: "first" } }, { env: { MODEL: "own" } }],
+    [{ env: {} }, { env: { MODEL: "" } }],
+    [{ image: "acme/other:1" }, {}],
+    [{ disk: 99 }, { containerDiskInGb: 7 }],
+    [{ ports: [] }, {}],
+    [{ args: "" }, {}],
+    [{ args: "--other" }, { dockerStartCmd: ["own"] }],
+  ])(
+    "has the same state after each refresh when its template is changed to %j by hand; own settings: %j",
+    async (changed, own) => {
+      const { id: templateId } = await template();
+      const endpoint = await deploy({ templateId, ...own });
+      await byHand("PATCH", `templates/${templateId}`, changed);
+      await endpoint.refresh();
+      await expectStableRefresh(endpoint);
+    },
+  );
+
   const drifts: [changed: object, drift: string[]][] = [
     [{ image: "evil:1" }, ["imageName"]],
     [{ disk: 99 }, ["containerDiskInGb"]],
@@ -210,6 +242,7 @@ describe("an endpoint with a template and its own settings", () => {
       await byHand("PATCH", `serverless/${endpoint.id}`, changed);
       await endpoint.refresh();
       expect(endpoint.changes({ templateId })).toEqual(drift);
+      await expectStableRefresh(endpoint);
       await endpoint.up({ templateId });
       expect(await containerOf(endpoint.id)).toEqual(before);
       await endpoint.refresh();
@@ -236,59 +269,5 @@ describe("an endpoint with a template and its own settings", () => {
     );
     await endpoint.up({ templateId });
     expect((await containerOf(endpoint.id)).env).toEqual(before);
-  });
-});
-
-describe("the check of a container", () => {
-  test.each<[dialect: "v1" | "v2", news: Properties, failure: string]>([
-    ["v1", {}, "imageName: is required without templateId"],
-    ["v2", {}, "imageName: is required without templateId"],
-    [
-      "v1",
-      { imageName: "a:1" },
-      "imageName: is supported only by REST v2; use templateId instead, or set the provider's dialect to v2",
-    ],
-    [
-      "v1",
-      { imageName: "a:1" },
-      "templateId: is required with REST v1; create a Template with the image, or set the provider's dialect to v2",
-    ],
-    [
-      "v1",
-      { templateId: "t", env: { A: "1" } },
-      "env: is supported only by REST v2; use templateId instead, or set the provider's dialect to v2",
-    ],
-    [
-      "v2",
-      { imageName: "a:1", dockerArgs: "x", dockerStartCmd: ["y"] },
-      'dockerArgs: is "x"; cannot be combined with dockerEntrypoint or dockerStartCmd',
-    ],
-    ["v2", { imageName: "a:1", containerDiskInGb: 0 }, "containerDiskInGb: is 0; must be 1 or more"],
-    [
-      "v2",
-      { imageName: "a:1", env: { SERVERLESS_COMPUTE_TEMPLATE_ID: "t" } },
-      "env: must not contain SERVERLESS_COMPUTE_TEMPLATE_ID, which the provider sets; remove it",
-    ],
-  ])("%s rejects %j: %s", (dialect, news, failure) => {
-    const { failures } = ServerlessEndpoint.check({}, { name: "x", ...news }, naming(), [], dialect);
-    expect(failures.map(({ path, reason }) => `${path}: ${reason}`)).toContain(failure);
-  });
-
-  test.each<Properties>([
-    { imageName: "a:1", ports: "0/http" },
-    { imageName: "a:1", ports: "65536/http" },
-    { imageName: "a:1", env: { "": "x" } },
-    { imageName: "", templateId: "t" },
-    { templateId: "" },
-  ])("rejects %j", (news) => {
-    expect(ServerlessEndpoint.check({}, { name: "x", ...news }, naming(), [], "v2").failures).toHaveLength(1);
-  });
-
-  test.each<Properties>([
-    { templateId: Unknown.value },
-    { imageName: Unknown.value },
-    { templateId: "t", imageName: "a:1", env: { A: "1" } },
-  ])("accepts %j", (news) => {
-    expect(ServerlessEndpoint.check({}, { name: "x", ...news }, naming(), [], "v2").failures).toEqual([]);
   });
 });

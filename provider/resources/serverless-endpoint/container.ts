@@ -65,7 +65,9 @@ function fullInputs(container: ContainerSettings, desired: Properties): Properti
 function deviations(container: ContainerSettings, base: ContainerSettings, desired: Properties): Properties {
   const desiredEnv = isProperties(desired["env"]) ? desired["env"] : {};
   const env = Object.fromEntries([
-    ...Object.keys(base.env).flatMap((name) => (name in container.env || name in desiredEnv ? [] : [[name, ""]])),
+    ...Object.keys(base.env).flatMap((name) =>
+      name in container.env || (desiredEnv[name] ?? "") !== "" ? [] : [[name, ""]],
+    ),
     ...Object.entries(container.env).filter(([name, value]) => name in desiredEnv || base.env[name] !== value),
   ]);
   const isSame = {

@@ -1,0 +1,60 @@
+import { describe, expect, test } from "vitest";
+import { type Properties, Unknown } from "../../../../provider/engine/values";
+import { kinds } from "../../../../provider/resources";
+import { naming } from "../../../support/naming";
+
+const { ServerlessEndpoint } = kinds;
+
+describe("the check of a container", () => {
+  test.each<[dialect: "v1" | "v2", news: Properties, failure: string]>([
+    ["v1", {}, "imageName: is required without templateId"],
+    ["v2", {}, "imageName: is required without templateId"],
+    [
+      "v1",
+      { imageName: "a:1" },
+      "imageName: is supported only by REST v2; use templateId instead, or set the provider's dialect to v2",
+    ],
+    [
+      "v1",
+      { imageName: "a:1" },
+      "templateId: is required with REST v1; create a Template with the image, or set the provider's dialect to v2",
+    ],
+    [
+      "v1",
+      { templateId: "t", env: { A: "1" } },
+      "env: is supported only by REST v2; use templateId instead, or set the provider's dialect to v2",
+    ],
+    [
+      "v2",
+      { imageName: "a:1", dockerArgs: "x", dockerStartCmd: ["y"] },
+      'dockerArgs: is "x"; cannot be combined with dockerEntrypoint or dockerStartCmd',
+    ],
+    ["v2", { imageName: "a:1", containerDiskInGb: 0 }, "containerDiskInGb: is 0; must be 1 or more"],
+    [
+      "v2",
+      { imageName: "a:1", env: { SERVERLESS_COMPUTE_TEMPLATE_ID: "t" } },
+      "env: must not contain SERVERLESS_COMPUTE_TEMPLATE_ID, which the provider sets; remove it",
+    ],
+  ])("%s rejects %j: %s", (dialect, news, failure) => {
+    const { failures } = ServerlessEndpoint.check({}, { name: "x", ...news }, naming(), [], dialect);
+    expect(failures.map(({ path, reason }) => `${path}: ${reason}`)).toContain(failure);
+  });
+
+  test.each<Properties>([
+    { imageName: "a:1", ports: "0/http" },
+    { imageName: "a:1", ports: "65536/http" },
+    { imageName: "a:1", env: { "": "x" } },
+    { imageName: "", templateId: "t" },
+    { templateId: "" },
+  ])("rejects %j", (news) => {
+    expect(ServerlessEndpoint.check({}, { name: "x", ...news }, naming(), [], "v2").failures).toHaveLength(1);
+  });
+
+  test.each<Properties>([
+    { templateId: Unknown.value },
+    { imageName: Unknown.value },
+    { templateId: "t", imageName: "a:1", env: { A: "1" } },
+  ])("accepts %j", (news) => {
+    expect(ServerlessEndpoint.check({}, { name: "x", ...news }, naming(), [], "v2").failures).toEqual([]);
+  });
+});
