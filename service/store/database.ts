@@ -1,5 +1,4 @@
 import Libsql from "libsql";
-import { createCheckpoints } from "./checkpoints";
 import { prepareDataFolder } from "./data-folder";
 import { damaged, diskFault, onDisk, parseRow } from "./faults";
 import { lockFolder } from "./folder-lock";
@@ -119,6 +118,8 @@ function connect(dataFolder: string): Libsql.Database {
   // A killed process loses no commits; a power cut can lose the last commits.
   connection.pragma("synchronous = NORMAL");
   connection.pragma("foreign_keys = ON");
+  // A checkpoint writes each page once, however often it changed, so few checkpoints cost less. 8192 pages are 32 MiB of log.
+  connection.pragma("wal_autocheckpoint = 8192");
   connection.pragma("cache_size = -32768");
   return connection;
 }
@@ -144,7 +145,6 @@ function createStore(
   }
   const begin = connection.prepare("BEGIN IMMEDIATE");
   const commit = connection.prepare("COMMIT");
-  const checkpoints = createCheckpoints(connection, storeFile(dataFolder));
   /** Begins the transaction with its first change. */
   function beginOnce(): void {
     if (!hasBegun) begin.run();
@@ -155,10 +155,8 @@ function createStore(
     if (isInTransaction) return work();
     isInTransaction = true;
     let result: Result;
-    let hasChanged = false;
     try {
       result = work();
-      hasChanged = hasBegun;
       if (hasBegun) commit.run();
     } catch (error) {
       callbacks = [];
@@ -179,7 +177,6 @@ function createStore(
         faults.onCallbackError(error);
       }
     }
-    if (hasChanged) checkpoints.afterTransaction();
     return result;
   }
   return {
@@ -227,7 +224,6 @@ function createStore(
     close: () => {
       if (!isOpen) return;
       isOpen = false;
-      checkpoints.close();
       // The driver closes the file when its statements are collected, which may be never, so the log is moved into the file now.
       try {
         connection.pragma("wal_checkpoint(TRUNCATE)");

@@ -32,14 +32,3 @@ export function lockStore(dataFolder: string): () => void {
     connection.close();
   };
 }
-
-/** Counts the rows of a table in an SQLite file, without its log. */
-export function countRows(file: string, table: string): number {
-  const connection = new Libsql(file);
-  try {
-    return z.object({ count: z.number() }).parse(connection.prepare(`SELECT count(*) AS count FROM ${table}`).get())
-      .count;
-  } finally {
-    connection.close();
-  }
-}
