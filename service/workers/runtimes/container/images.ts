@@ -67,7 +67,7 @@ export function createImages(client: EngineClient, clock: Clock, onPulled: (imag
 
   return {
     /**
-     * Pulls the image if the engine does not have it. `onLine` receives the progress. Rejects with an CallError that contains the
+     * Pulls the image if the engine does not have it. `onLine` receives the progress. Rejects with a CallError that contains the
      * registry's message.
      */
     async ensure(image: string, auth: RegistryCredentials | undefined, onLine: (line: string) => void): Promise<void> {

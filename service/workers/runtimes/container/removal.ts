@@ -32,7 +32,7 @@ const pollInterval = 50;
 
 const labelFilter = (dataFolder: string): string => JSON.stringify({ label: [`${labels.data}=${dataFolder}`] });
 
-/** Removes the containers of a data folder and resolves with their number. Rejects with an CallError if one remains. */
+/** Removes the containers of a data folder and resolves with their number. Rejects with a CallError if one remains. */
 export async function removeContainers(client: EngineClient, dataFolder: string): Promise<number> {
   const query = { all: "1", filters: labelFilter(dataFolder) };
   const listContainers = async () => containerList.parse(await client.call("GET", "/containers/json", { query }));
