@@ -78,6 +78,9 @@ const failures = [
   "RunContainerError",
 ];
 
+/** Message of a node that has not received a pod's Secret in time; it tries again. */
+const lateSecret = "failed to sync secret cache";
+
 /** The end of a pod, without its output. */
 export type PodEnd = Omit<ProcessEnd, "lastErrors">;
 
@@ -97,7 +100,7 @@ const hintFor = (message: string): string =>
 export function endOf(pod: Pod, { cpu }: ContainerNeeds): PodEnd | undefined {
   const { phase, reason, message } = pod.status;
   const { waiting, terminated } = stateOf(pod);
-  if (waiting && failures.includes(waiting.reason)) {
+  if (waiting && failures.includes(waiting.reason) && !waiting.message.startsWith(lateSecret)) {
     const text = waiting.message || waiting.reason;
     return failed(`could not be started: ${waiting.reason}: ${text}${hintFor(text)}`);
   }

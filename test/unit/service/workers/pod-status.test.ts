@@ -34,6 +34,19 @@ describe("the end of a pod", () => {
     ["none while its container starts", podOf({}, { waiting: { reason: "ContainerCreating" } }), undefined],
     ["none while its program runs", podOf({ phase: "Running" }, { running: {} }), undefined],
     ["none if only a reason is reported", podOf({ phase: "Running", reason: "NodeLost" }, { running: {} }), undefined],
+    [
+      "none while its node waits for its Secret",
+      podOf(
+        {},
+        {
+          waiting: {
+            reason: "CreateContainerConfigError",
+            message: "failed to sync secret cache: timed out waiting for the condition",
+          },
+        },
+      ),
+      undefined,
+    ],
     ...["ErrImagePull", "ImagePullBackOff", "InvalidImageName", "CreateContainerConfigError", "RunContainerError"].map(
       (reason): [string, Pod, string] => [
         reason,
