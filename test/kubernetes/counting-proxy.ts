@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
@@ -12,9 +12,11 @@ import { closeServer, listenOnLoopback } from "../support/loopback";
 /** Numbers of requests by method and resource, such as `POST pods` or `GET pods/log`. */
 export type RequestCounts = Record<string, number>;
 
-/** Starts a proxy of the API server that counts requests, with a kubeconfig for it. */
+/** Starts a proxy of the API server that counts requests and can hold back watches, with a kubeconfig for it. */
 export async function useCountingProxy(admin: Cluster) {
   let counts: RequestCounts = {};
+  const watches = new Set<ServerResponse>();
+  let holdsWatches = false;
   const server = createServer(async (request, response) => {
     const { method = "", url = "" } = request;
     const { pathname, searchParams } = new URL(url, "http://proxy");
@@ -25,7 +27,15 @@ export async function useCountingProxy(admin: Cluster) {
     const body = await text(request);
     const contentType = request.headers["content-type"] ?? "application/json";
     const closed = new AbortController();
-    response.once("close", () => closed.abort());
+    response.once("close", () => {
+      closed.abort();
+      watches.delete(response);
+    });
+    if (verb === "WATCH") watches.add(response);
+    if (verb === "WATCH" && holdsWatches) {
+      response.writeHead(200).flushHeaders();
+      return;
+    }
     const query = Object.fromEntries(searchParams);
     const content = body === "" ? {} : { body: JSON.parse(body), headers: { "content-type": contentType } };
     try {
@@ -59,6 +69,13 @@ current-context: proxy
     kubeconfig,
     /** Number of connections so far. */
     connections: () => connections,
+    /** Number of open watches. */
+    watches: () => watches.size,
+    /** Ends all watches. If `holds`, later ones report nothing. */
+    endWatches(holds: boolean): void {
+      holdsWatches = holds;
+      for (const watch of watches) watch.destroy();
+    },
     /** Returns the counts since the previous call. */
     take(): RequestCounts {
       const taken = counts;

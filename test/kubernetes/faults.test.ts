@@ -4,6 +4,7 @@ import { createClients } from "serverless-compute-api";
 import { expect, onTestFinished, test } from "vitest";
 import { createEndpoint } from "../docker/rig";
 import { serviceFolder } from "../support/folders";
+import { useCountingProxy } from "./counting-proxy";
 import { namesIn, podList, startRig, useCluster, useNamespace } from "./rig";
 import { useServiceProcess } from "./service-process";
 
@@ -65,6 +66,28 @@ test("a job of a pod that is deleted runs again on another pod and ends once", a
   await rig.admin.call("DELETE", path, { body: { gracePeriodSeconds: 0 } });
   await expect.poll(() => rig.clients.jobs.status(id, jobId)).toMatchObject({ status: "COMPLETED" });
   expect(await rig.log(id)).toContain("was deleted from the cluster");
+});
+
+test("a pod that is created and deleted while no watch reports it is replaced by another", async (context) => {
+  const cluster = await useCluster(context);
+  const namespace = await useNamespace(cluster.admin);
+  const proxy = await useCountingProxy(cluster.admin);
+  const { kubeconfig } = proxy;
+  const service = await useServiceProcess(context, { ...cluster, kubeconfig, namespace, dataFolder: serviceFolder() });
+  const path = `/api/v1/namespaces/${namespace}/pods`;
+  const pods = async () => podList.parse(await cluster.admin.call("GET", path)).items;
+  proxy.endWatches(true);
+  await expect.poll(proxy.watches).toBe(0);
+  await expect.poll(proxy.watches).toBe(1);
+  // Its program never runs, so it sends no request.
+  await createEndpoint(service, { image: "localhost/missing:1", endpoint: { workersMin: 1, workersMax: 1 } });
+  const name = expect.any(String);
+  await expect.poll(pods).toMatchObject([{ metadata: { name }, spec: { nodeName: name } }]);
+  const [first] = await pods();
+  await cluster.admin.call("DELETE", `${path}/${first?.metadata.name}`, { body: { gracePeriodSeconds: 0 } });
+  await expect.poll(pods).toEqual([]);
+  proxy.endWatches(false);
+  await expect.poll(pods).toMatchObject([{ metadata: { name } }]);
 });
 
 test("after a kill of the service, a pod continues its job and its log for the next service, and orphans are deleted", async (context) => {

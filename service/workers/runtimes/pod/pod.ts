@@ -16,7 +16,7 @@ interface PodStart {
   settings: KubernetesSettings;
   worker: WorkerStart;
   /** Creates the pod and all that it needs; rejects with a CallError. Undefined for a pod that exists. */
-  create: (() => Promise<void>) | undefined;
+  create: (() => Promise<Pod>) | undefined;
   serverPorts: ServerPorts | undefined;
   /** Address at which the pod reaches the service. */
   workerUrl: string;
@@ -192,9 +192,15 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     return { pod: name, node: pod?.spec.nodeName, phase };
   }
 
+  /** Creates the pod. Its state is known from then on, because it may be deleted before a watch reports it. */
+  async function createPod(): Promise<void> {
+    const created = await create?.();
+    pod ??= created;
+  }
+
   void explainWait();
   if (create)
-    void persist(create, () => deletion !== undefined).catch((error: unknown) => {
+    void persist(createPod, () => deletion !== undefined).catch((error: unknown) => {
       reportedEnd = { description: `could not be started: ${messageOf(error)}`, clean: false };
       return remove(0);
     });
@@ -211,7 +217,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     stop: (grace: number) => void remove(Math.max(1, Math.ceil(grace / 1000))),
     /** Receives each state of the pod. */
     update,
-    /** Called when the pod is not listed. The list may be older than a new pod, of which no state is known yet. */
+    /** Called when the pod is not listed. The list may be older than a pod that is being created. */
     removed: () => void (pod && finish(endOfDeleted())),
   };
 }

@@ -148,7 +148,7 @@ export async function createPods({
   }
 
   /** Creates a claim, a pod and its Secret. The pod starts once its Secret exists. Repeatable after a lost response. */
-  async function create(worker: WorkerStart, serverPorts: ServerPorts | undefined): Promise<void> {
+  async function create(worker: WorkerStart, serverPorts: ServerPorts | undefined): Promise<Pod> {
     const { volumeId, volumeSizeInGb } = worker.environment.container;
     const env = worker.env(workerUrl, serverPorts);
     const path = cluster.path(`pods/${podName(worker.workerId)}`);
@@ -158,7 +158,8 @@ export async function createPods({
     await ensure("pods", podBody(worker, Object.keys(env), { serviceId, settings, serverPorts }));
     const { metadata } = podShape.parse(await cluster.call("GET", path));
     await ensure("secrets", secretBody(worker, env, { serviceId, podUid: metadata.uid }));
-    await cluster.call("PATCH", path, { body: openGate, headers: { "content-type": "application/merge-patch+json" } });
+    const headers = { "content-type": "application/merge-patch+json" };
+    return podShape.parse(await cluster.call("PATCH", path, { body: openGate, headers }));
   }
 
   function start(worker: WorkerStart, serverPorts: ServerPorts | undefined, adopted?: Pod): WorkerProcess {
