@@ -6,12 +6,12 @@ import {
   fromV2Names,
   plainEndpointFields,
   startArgumentsOf,
+  unmarked,
   type V2EndpointRecord,
   type V2GpuRecord,
 } from "../shapes";
 import { gpuTypesIn, type Pools } from "./gpu-pools";
 import { hasIdleTimeout } from "./rest-v2-bodies";
-import { unmarked } from "./template-mark";
 
 export const gpuTypeFrom = ({ id, name, pool, manufacturer, memory, price }: V2GpuRecord): GpuTypeRecord => ({
   id,

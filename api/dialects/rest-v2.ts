@@ -6,6 +6,7 @@ import {
   containerFields,
   type EndpointChanges,
   type EndpointSettings,
+  markedCopy,
   networkVolumeFields,
   type OwnContainer,
   ownContainerIn,
@@ -19,6 +20,7 @@ import {
   v2ReleasesRecord,
   v2TemplateRecord,
   v2Workers,
+  withMark,
 } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
 import { selectPools } from "./gpu-pools";
@@ -26,7 +28,6 @@ import { createRestCalls, sharedOptions, templateNotFound } from "./rest-calls";
 import { endpointBody, endpointPatch, hasAny, templateBody } from "./rest-v2-bodies";
 import { createRestV2Catalog } from "./rest-v2-catalog";
 import { endpointFrom } from "./rest-v2-records";
-import { markedCopy, withMark } from "./template-mark";
 
 const secretValuesOf = ({ env = {} }: OwnContainer): string[] => longValues(Object.values(env));
 

@@ -147,10 +147,3 @@ export const withOwnSettings = (template: ContainerSettings, own: OwnContainer =
   ...ownContainerIn(own),
   env: { ...template.env, ...own.env },
 });
-
-/**
- * Variable with the template's id in an endpoint that has a copy of its settings. REST v2 copies a template without a reference,
- * so only this variable shows which endpoints a change of the template must reach. The names of settings that are the endpoint's own
- * follow the id, such as `id imageName env.MODEL`.
- */
-export const markVariable = "SERVERLESS_COMPUTE_TEMPLATE_ID";

@@ -14,4 +14,5 @@ export * from "./secret";
 export * from "./serverless-endpoint";
 export * from "./serverless-endpoint-requests";
 export * from "./template";
+export * from "./template-mark";
 export * from "./template-requests";

@@ -1,5 +1,5 @@
 import { type EndpointWorkers, isApiError } from "serverless-compute-api";
-import { markVariable } from "serverless-compute-api/shapes";
+import { containerOf, unmarked } from "serverless-compute-api/shapes";
 import { type Properties, toProperties, toValue, type Value } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
@@ -122,9 +122,10 @@ async function withCopiedTemplate(served: Properties, context: Context): Promise
     return served;
   const { get } = template.reader(context);
   const copy = await get(templateId, context);
-  const { [markVariable]: copiedId, ...env } = copy?.env ?? {};
+  if (!copy) return served;
+  const { templateId: copiedId, container } = unmarked(containerOf(copy));
   const copied = copiedId === undefined ? undefined : await get(copiedId, context);
-  const isSame = copy && copied && revisionOf({ ...copy, env }) === revisionOf(copied);
+  const isSame = copied && revisionOf(container) === revisionOf(copied);
   return isSame ? { ...served, templateId: copied.id } : served;
 }
 

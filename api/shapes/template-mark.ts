@@ -1,12 +1,12 @@
-import {
-  type ContainerSettings,
-  containerOf,
-  markVariable,
-  type OwnContainer,
-  ownContainerIn,
-  type TemplateRecord,
-  withOwnSettings,
-} from "../shapes";
+import { type ContainerSettings, containerOf, type OwnContainer, ownContainerIn, withOwnSettings } from "./container";
+import type { TemplateRecord } from "./template";
+
+/**
+ * Variable with the template's id in an endpoint that has a copy of its settings. REST v2 copies a template without a reference,
+ * so only this variable shows which endpoints a change of the template must reach. The names of settings that are the endpoint's own
+ * follow the id, such as `id imageName env.MODEL`.
+ */
+export const markVariable = "SERVERLESS_COMPUTE_TEMPLATE_ID";
 
 /** The variable that names a template, and the endpoint's own settings. */
 function markOf(templateId: string, { env = {}, ...settings }: OwnContainer = {}): Record<string, string> {
