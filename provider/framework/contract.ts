@@ -2,7 +2,6 @@ import type { Clients, Clock, Dialect } from "serverless-compute-api";
 import type { PropertyOptions } from "serverless-compute-api/shapes";
 import type { Path, Properties } from "../engine/values";
 import type { OperationSettings } from "../settings/setting-names";
-import type { PlannedChange } from "./definition";
 
 /** Values and paths that messages about a resource must not show. */
 export interface Secrets {
@@ -24,6 +23,16 @@ export interface Change {
   path: string[];
   kind: "add" | "update" | "delete";
   replace: boolean;
+}
+
+/** The changes of a resource that follow from the options of its properties. During a check, there are none. */
+export interface PlannedChange {
+  changes: Change[];
+  olds: Properties;
+  news: Properties;
+  dialect: Dialect | undefined;
+  /** True if a replacement gets the name of the object that it replaces. */
+  keepsName: boolean;
 }
 
 /** Context of every operation that calls the service. */

@@ -1,7 +1,7 @@
 import type { CallOptions, Dialect, ManagementClient } from "serverless-compute-api";
 import type { z } from "zod";
 import type { Properties } from "../engine/values";
-import type { Change, Context, Failure } from "./contract";
+import type { Change, Context, Failure, PlannedChange } from "./contract";
 
 /** The schemas of a kind, the source of the package schema, the reference and the argument types. */
 export interface ResourceSchemas {
@@ -10,16 +10,6 @@ export interface ResourceSchemas {
   inputs: z.ZodObject;
   /** Outputs in addition to the inputs; the registry `computed` contains how they follow from the inputs. */
   outputs: z.ZodObject;
-}
-
-/** The changes of a resource that follow from the options of its properties. During a check, there are none. */
-export interface PlannedChange {
-  changes: Change[];
-  olds: Properties;
-  news: Properties;
-  dialect: Dialect | undefined;
-  /** True if a replacement gets the name of the object that it replaces. */
-  keepsName: boolean;
 }
 
 /** Result of a kind's `plan` hook. */

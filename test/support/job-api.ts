@@ -1,6 +1,5 @@
 import { z } from "zod";
-import type { Access, Sending } from "./raw-api";
-import { at, expectResponse, pollUntil, type RawResponse, send, stringAt } from "./raw-http";
+import { type Access, at, expectResponse, pollUntil, type RawResponse, type Sending, send, stringAt } from "./raw-http";
 
 /** States that a job leaves only by /retry or removal. */
 const finalStates = ["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"];

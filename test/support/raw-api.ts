@@ -1,12 +1,5 @@
-import type { Service } from "serverless-compute-local";
 import { createJobApi, type JobApi } from "./job-api";
-import { type RawResponse, type RequestOptions, send } from "./raw-http";
-
-/** Addresses and key of a service. */
-export type Access = Pick<Service, "apiKey" | "baseUrl" | "graphqlUrl" | "serverlessUrl">;
-
-/** Headers, or a raw body instead of JSON. */
-export type Sending = Omit<RequestOptions, "key" | "json">;
+import { type Access, type RawResponse, type Sending, send } from "./raw-http";
 
 /** The APIs of a service, as raw requests with its key. */
 export interface RawApi {

@@ -1,6 +1,10 @@
 import { type ClientRequest, type IncomingMessage, request as openRequest } from "node:http";
 import { text } from "node:stream/consumers";
+import type { Service } from "serverless-compute-local";
 import { expect } from "vitest";
+
+/** Addresses and key of a service. */
+export type Access = Pick<Service, "apiKey" | "baseUrl" | "graphqlUrl" | "serverlessUrl">;
 
 /** A complete response. `request` describes the request without keys. */
 export interface RawResponse {
@@ -25,6 +29,9 @@ export interface RequestOptions {
   text?: string;
   signal?: AbortSignal;
 }
+
+/** Headers, or a raw body instead of JSON. */
+export type Sending = Omit<RequestOptions, "key" | "json">;
 
 function parseJson(text: string): unknown {
   try {

@@ -14,13 +14,12 @@ import {
 } from "serverless-compute-api/shapes";
 import { type Properties, stringAt, toProperties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
-import type { Change, Context, Failure } from "../../framework/contract";
+import type { Change, Context, Failure, PlannedChange } from "../../framework/contract";
 import {
   changedSettings,
   isReplacement,
   type ObservedObject,
   type Plan,
-  type PlannedChange,
   type Update,
 } from "../../framework/definition";
 import { defineObject } from "../../framework/object";
