@@ -32,8 +32,8 @@ const pricePerSecond: Partial<Record<string, number>> = {
 };
 
 /** Price of a worker with one GPU of a pool, US dollars per hour; null if the price list has none. */
-export function pricePerHour(pool: string | undefined): number | null {
-  const price = pool === undefined ? undefined : pricePerSecond[pool];
+export function pricePerHour(pool = ""): number | null {
+  const price = pricePerSecond[pool];
   return price === undefined ? null : Math.round(price * 3600 * 1000) / 1000;
 }
 

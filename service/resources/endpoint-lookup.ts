@@ -68,7 +68,7 @@ export function createEndpointLookup(deps: {
   const { endpoints, templates, secrets, registryAuths, volumes, releases, stock } = deps;
   /** The variables of an endpoint's workers, with unresolved references to secrets. */
   const variablesOf = (endpoint: EndpointRow): Record<string, string> => ({
-    ...templates.find(endpoint.templateId)?.env,
+    ...templates.get(endpoint.templateId).env,
     ...endpoint.env,
   });
   return {
@@ -82,8 +82,7 @@ export function createEndpointLookup(deps: {
     /** Ids of all volumes. */
     volumeIds: (): Set<string> => new Set(volumes.list().map(({ id }) => id)),
     /** Images used by endpoints. */
-    images: (): Set<string> =>
-      new Set(endpoints.list().flatMap(({ templateId }) => templates.find(templateId)?.imageName ?? [])),
+    images: (): Set<string> => new Set(endpoints.list().map(({ templateId }) => templates.get(templateId).imageName)),
     /** Current values of the secrets in the variables of an endpoint's workers. */
     secretValues(id: string): string[] {
       const endpoint = endpoints.committed(id);
@@ -98,8 +97,8 @@ export function createEndpointLookup(deps: {
      */
     workerEnvironment(id: string): WorkerEnvironment {
       const endpoint = endpoints.committed(id);
-      const template = endpoint && templates.find(endpoint.templateId);
-      if (!template) throw notFound("endpoint", id);
+      if (!endpoint) throw notFound("endpoint", id);
+      const template = templates.get(endpoint.templateId);
       const secretValues = new Set<string>();
       const withSecrets = (variable: string, text: string): string =>
         text.replace(secretReference, (_match, name: string) => {

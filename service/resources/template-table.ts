@@ -32,7 +32,6 @@ const jsonForm = z.strictObject({ cmd: words, entrypoint: words });
 
 /** Parses `dockerArgs` in the JSON form `{"cmd": […], "entrypoint": […]}`; undefined for a command line. */
 export function startCommandOf(dockerArgs: string): z.output<typeof jsonForm> | undefined {
-  if (!dockerArgs.trimStart().startsWith("{")) return undefined;
   try {
     return jsonForm.safeParse(JSON.parse(dockerArgs)).data;
   } catch {

@@ -117,10 +117,8 @@ export function createBalancer({
       worker.failedHealthCheck(`GET ${server.healthPath} on port ${server.healthPort} ${resultText}`);
       return;
     }
-    const becameHealthy = !servers.has(worker) || worker.unhealthyReason !== undefined;
     worker.passedHealthCheck();
     servers.set(worker, server);
-    if (!becameHealthy) return;
     for (const waiter of waitersOf(worker.endpointId)) {
       const healthyWorker = selectWorker(worker.endpointId);
       if (healthyWorker) waiter.assign(healthyWorker);

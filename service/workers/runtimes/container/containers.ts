@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
-import { StartError } from "../../../errors";
+import { messageOf, StartError } from "../../../errors";
 import { splitCommandLine } from "../../command-line";
 import type { ServerPorts } from "../../worker-server";
 import { CallError } from "../json-client";
@@ -106,9 +106,8 @@ export function createContainers({
       const createContainer = () =>
         client.call("POST", "/containers/create", { query: { name }, body: createBody(spec, capabilities), signal });
       // Several concurrent creates may each be rejected once.
-      const { diskLimit } = capabilities;
       const response = await createContainer().catch((error: unknown) => {
-        if (!diskLimit || !(error instanceof CallError) || !refusesDiskLimit.test(error.message)) throw error;
+        if (!refusesDiskLimit.test(messageOf(error))) throw error;
         if (capabilities.diskLimit)
           log.info("the Docker Engine's storage driver cannot limit disks; containerDiskInGb has no effect");
         capabilities.diskLimit = false;

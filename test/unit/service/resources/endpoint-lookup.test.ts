@@ -1,5 +1,4 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { splitCommandLine } from "../../../../service/workers/command-line";
 import { useResources } from "./resources-rig";
 
 let resources: ReturnType<typeof useResources>;
@@ -100,6 +99,11 @@ describe("the job path is notified of changes once they are stored", () => {
       [4, true],
       [4, false],
     ]);
+    const image = { field: "template.imageName", old: "acme/chat:1", new: "acme/chat:2" };
+    const variables = { field: "template.env", old: [], new: ["A"] };
+    const back = { ...image, old: image.new, new: image.old };
+    expect(resources.releases(id).map(({ diff }) => diff)).toEqual([[back], [image], [variables], []]);
+    expect(resources.lookup.rolledBack(id)).toEqual([3]);
   });
 });
 
@@ -142,7 +146,8 @@ describe("the environment of a worker", () => {
       dataCenterIds: ["EU-RO-1"],
       cpu: undefined,
     });
-    const cpu = (vcpus: number, memoryInGb: number) => ({ volumeId: undefined, gpus: 0, cpu: { vcpus, memoryInGb } });
+    const noVolume = { volumeId: undefined, volumeSizeInGb: 0, dataCenterIds: [] };
+    const cpu = (vcpus: number, memoryInGb: number) => ({ ...noVolume, gpus: 0, cpu: { vcpus, memoryInGb } });
     expect(needsOf({ computeType: "CPU", vcpuCount: 4, cpuFlavorIds: ["cpu3g"] })).toMatchObject(cpu(4, 16));
     expect(needsOf({ computeType: "CPU" })).toMatchObject(cpu(2, 4));
     expect(needsOf({ computeType: "CPU", instanceIds: ["cpu5c-8-32"] })).toMatchObject(cpu(8, 32));
@@ -151,7 +156,7 @@ describe("the environment of a worker", () => {
   test("contains dockerArgs in JSON as a command line", () => {
     const dockerArgs = JSON.stringify({ cmd: ["--say", "it's a b"], entrypoint: ["/start"] });
     const { id } = resources.endpoints.create({ templateId: resources.template({ dockerArgs }) });
-    expect(splitCommandLine(resources.lookup.workerEnvironment(id).dockerArgs)).toEqual(["--say", "it's a b"]);
+    expect(resources.lookup.workerEnvironment(id).dockerArgs).toBe("--say 'it'\\''s a b'");
   });
 
   test("contains a secret's current value", () => {
@@ -160,6 +165,7 @@ describe("the environment of a worker", () => {
     expect(resources.lookup.workerEnvironment(id).env).toEqual({ T: "old" });
     resources.secrets.updateValue({ id: secret.id, value: "$& and $1" });
     expect(resources.lookup.workerEnvironment(id).env).toEqual({ T: "$& and $1" });
+    expect(resources.lookup.secretValues(id)).toEqual(["$& and $1"]);
   });
 
   test("fails for a reference without a secret, with an error that names both", () => {
@@ -168,9 +174,12 @@ describe("the environment of a worker", () => {
     expect(() => resources.lookup.workerEnvironment(id)).toThrow(
       'env.HUB_TOKEN of endpoint "chat-dev" refers to the secret "gone", which does not exist',
     );
+    expect(resources.lookup.secretValues(id)).toEqual([]);
   });
 
   test("fails for a deleted endpoint", () => {
-    expect(() => resources.lookup.workerEnvironment("nosuch")).toThrow('endpoint "nosuch" not found');
+    for (const read of [resources.lookup.workerEnvironment, resources.endpoints.get])
+      expect(() => read("nosuch")).toThrow('endpoint "nosuch" not found');
+    expect(resources.lookup.secretValues("nosuch")).toEqual([]);
   });
 });

@@ -35,7 +35,8 @@ describe("an update of an endpoint is rejected as a whole", () => {
 
   test("if it changes computeType, which may be repeated", async () => {
     const id = await rig.endpoint({ computeType: "CPU" });
-    expectResponse(await rig.rest("PATCH", `/endpoints/${id}`, { computeType: "GPU" }), 400);
+    const message = 'computeType: "GPU" is not allowed; must be "CPU"; it cannot be changed';
+    expectResponse(await rig.rest("PATCH", `/endpoints/${id}`, { computeType: "GPU" }), 400, { message });
     expectResponse(await rig.rest("PATCH", `/endpoints/${id}`, { computeType: "CPU" }), 200, { computeType: "CPU" });
   });
 });

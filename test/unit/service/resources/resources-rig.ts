@@ -16,12 +16,13 @@ export function useResources(
   const database = openDatabase(scratchFolder(atEnd));
   atEnd(database.close);
   const clock = new ManualClock();
-  const open = () => createResources({ database, clock, templateRelease, stock, workerQuota: () => workerQuota });
+  const open = (quota = workerQuota) =>
+    createResources({ database, clock, templateRelease, stock, workerQuota: () => quota });
   const resources = open();
   return {
     ...resources,
     clock,
-    /** The resources after a restart of the service. */
+    /** The resources after a restart of the service, with another quota if set. */
     reopen: open,
     /** Id of a new template. */
     template: (fields: TemplateChanges = {}): string =>

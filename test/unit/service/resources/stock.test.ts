@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { gpuTypeIds } from "serverless-compute-api/catalog";
 import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
 import { describe, expect, test } from "vitest";
 import type { StockEntries } from "../../../../service/resources/stock";
@@ -41,6 +42,7 @@ describe("stock", () => {
     ["a GPU type", { [l4]: "NONE", "NVIDIA A40": "LOW" }, {}, l4],
     ["one of two GPU types", { [l4]: "NONE", "NVIDIA A40": "LOW" }, { gpuTypeIds: [l4, "NVIDIA A40"] }, ""],
     ["a GPU type, for any type", { [l4]: "NONE" }, { gpuTypeIds: [] }, ""],
+    ["all GPU types", Object.fromEntries(gpuTypeIds.map((id) => [id, "NONE"])), { gpuTypeIds: [] }, "any GPU type"],
     ["another data centre", inRomania, {}, ""],
     ["the data centre", inRomania, { dataCenterIds: ["EU-RO-1"] }, `${l4} in EU-RO-1`],
     ["one of two data centres", inRomania, { dataCenterIds: ["EU-RO-1", "US-KS-2"] }, ""],
@@ -106,6 +108,14 @@ describe("stock", () => {
 });
 
 describe("the worker quota", () => {
+  test("below the allocated workers does not affect endpoints whose workersMax does not rise", () => {
+    const before = useResources();
+    const { id } = before.endpoints.create({ templateId: before.template(), workersMax: 3 });
+    const { endpoints } = before.reopen(2);
+    for (const workersMax of [3, 2]) expect(endpoints.update(id, { workersMax })).toMatchObject({ workersMax });
+    expect(() => endpoints.update(id, { workersMax: 3 })).toThrow("3 requested, 0 of 2 already allocated");
+  });
+
   test("rejects creates and updates that exceed it, in every API", async () => {
     const { call, graphql, endpoint } = await serviceWith({ workerQuota: 4 });
     const first = stringAt(await endpoint({ workersMax: 3 }), "id");

@@ -11,7 +11,10 @@ const description = {
     Ports: { "80/tcp": [{ HostIp: "127.0.0.1", HostPort: "20080" }], "81/tcp": [{ HostPort: "20081" }] },
   },
 };
-const client = { call: async () => description };
+const client = {
+  call: async (method: string, path: string) =>
+    `${method} ${path}` === "GET /containers/c/json" ? description : undefined,
+};
 const bodyOf = (isDirect: boolean, serverPorts?: typeof ports) =>
   createBody(
     {

@@ -35,25 +35,8 @@ test("a worker has only its own environment, without variables of the host", asy
   const jobs = await rig.jobsOn("tool", {}, { env: variables });
   const job = await jobs.reaches(await jobs.submit({ do: "env" }));
   const received = env.parse(job["output"]);
-  expect(Object.keys(received).sort()).toEqual([
-    "HOME",
-    "LANG",
-    "MODEL",
-    "PATH",
-    "PYTHONUNBUFFERED",
-    "RUNPOD_AI_API_KEY",
-    "RUNPOD_DEBUG_LEVEL",
-    "RUNPOD_ENDPOINT_ID",
-    "RUNPOD_PING_INTERVAL",
-    "RUNPOD_POD_ID",
-    "RUNPOD_SKIP_AUTO_SYSTEM_CHECKS",
-    "RUNPOD_SKIP_GPU_CHECK",
-    "RUNPOD_WEBHOOK_GET_JOB",
-    "RUNPOD_WEBHOOK_PING",
-    "RUNPOD_WEBHOOK_POST_OUTPUT",
-    "RUNPOD_WEBHOOK_POST_STREAM",
-    "TMPDIR",
-  ]);
+  const others = Object.keys(received).filter((name) => !name.startsWith("RUNPOD_"));
+  expect(others.sort()).toEqual(["HOME", "LANG", "MODEL", "PATH", "PYTHONUNBUFFERED", "TMPDIR"]);
   expect(received).toMatchObject({ MODEL: "m", RUNPOD_POD_ID: job["workerId"], RUNPOD_ENDPOINT_ID: jobs.id });
   expect(received, "variables of the template").toMatchObject({ RUNPOD_DEBUG_LEVEL: "WARN" });
   expect(received["HOME"]).toContain(rig.dataFolder);

@@ -34,6 +34,11 @@ test("a missing log has no lines, and its first line is reported later", async (
   expect(await tail.readNew()).toEqual(lines);
 });
 
+test("a log that cannot be opened is an error", async () => {
+  writeFileSync(file, "");
+  await expect(createLogTail(join(file, "a.log")).readLast(1)).rejects.toThrow("ENOTDIR");
+});
+
 test("the last lines include older files, up to the requested number", async () => {
   const lines = write(0, 8);
   expect(await tail.readLast(5)).toEqual(lines.slice(-5));

@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { expect, test } from "vitest";
-import { z } from "zod";
 import { readWorkerToken } from "../../../../service/workers/tokens";
 import type { JobApi } from "../../../support/job-api";
 import { type LocalService, useLocalService } from "../../../support/local-service";
@@ -44,15 +43,9 @@ test("a job whose image has no command stays queued, and /health and the log nam
   const jobs = await rig.jobsOn("acme/none:1");
   const id = await jobs.submit({});
   await jobs.healthBecomes(({ workers }) => workers["throttled"] === 1);
-  expect((await jobs.health()).message).toContain("start the service with --image acme/none:1=COMMAND");
-  // Repeated attempts to start workers do not add log lines.
-  for (let more = 0; more < 5; more++) await jobs.submit({});
-  // Lines are written in order, and the next error is another.
-  const [template] = z.array(z.object({ id: z.string() })).parse((await rig.rest("GET", "/templates")).json);
-  await rig.rest("PATCH", `/templates/${template?.id}`, { imageName: "acme/other:1" });
-  await expect.poll(() => rig.workerLog(jobs.id)).toContain("--image acme/other:1=COMMAND");
-  const log = await rig.workerLog(jobs.id);
-  expect(log.split("\n").filter((line) => line.includes("--image acme/none:1=COMMAND"))).toHaveLength(1);
+  const reason = "start the service with --image acme/none:1=COMMAND";
+  expect((await jobs.health()).message).toContain(reason);
+  await expect.poll(() => rig.workerLog(jobs.id)).toContain(reason);
   expect(await jobs.reaches(id, "IN_QUEUE")).not.toHaveProperty("error");
 });
 

@@ -3,20 +3,34 @@ import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
 import { closeServer, listenOnLoopback } from "../../../../support/loopback";
 
-/** Starts a Docker Engine that ends each container immediately and returns its port; `create` responds to container creations. */
-export async function useDockerEngine(create: (body: string) => { status: number; json: object }): Promise<number> {
+/**
+ * Starts a Docker Engine that ends each container immediately and returns its port; `create` responds to container creations. The engine has
+ * the containers `ids`, and reports that the container `outOfMemory` ran out of memory.
+ */
+export async function useDockerEngine(
+  create: (body: string) => { status: number; json: object },
+  { ids = [], exitCode = 0, outOfMemory }: { ids?: string[]; exitCode?: number; outOfMemory?: string } = {},
+): Promise<number> {
   const server = createServer(async (request, response) => {
     const body = await text(request);
     const path = request.url?.split("?")[0] ?? "";
     const send = (status: number, json: unknown): unknown => response.writeHead(status).end(JSON.stringify(json));
-    if (path === "/info") return send(200, { NCPU: 2 });
-    if (path === "/networks" || path === "/containers/json") return send(200, []);
+    if (path === "/info") return send(200, { NCPU: 2, Runtimes: { nvidia: {} } });
+    if (path === "/events")
+      return response.writeHead(200).end(outOfMemory && `${JSON.stringify({ Actor: { ID: outOfMemory } })}\n`);
+    if (request.method === "DELETE" && request.url === `/containers/${ids[0]}?force=1&v=1`) ids.shift();
+    if (path === "/containers/json")
+      return send(
+        200,
+        ids.map((Id) => ({ Id })),
+      );
+    if (path === "/networks") return send(200, []);
     if (path === "/containers/create") {
       const { status, json } = create(body);
       return send(status, json);
     }
     if (path.endsWith("/attach")) return response.writeHead(200).end();
-    return send(200, { StatusCode: 0 });
+    return send(200, { StatusCode: exitCode });
   });
   onTestFinished(() => closeServer(server));
   return Number(new URL(await listenOnLoopback(server)).port);

@@ -6,20 +6,25 @@ import { plainNeeds } from "./support/container-needs";
 import { useDockerEngine } from "./support/docker-engine";
 
 /** Creates containers with an engine that rejects a size limit with a message. */
-async function useEngine(rejection: { status: number; message: string }) {
+async function useEngine(
+  rejection?: { status: number; message: string },
+  state: Parameters<typeof useDockerEngine>[1] = {},
+) {
   const creates: boolean[] = [];
+  const bodies: unknown[] = [];
   const port = await useDockerEngine((body) => {
     const hasLimit = body.includes("StorageOpt");
     creates.push(hasLimit);
-    return hasLimit ? { status: rejection.status, json: rejection } : { status: 201, json: { Id: "c1" } };
-  });
+    bodies.push(JSON.parse(body));
+    return hasLimit && rejection ? { status: rejection.status, json: rejection } : { status: 201, json: { Id: "c1" } };
+  }, state);
   const dataFolder = scratchFolder();
   const notes: unknown[] = [];
   const log = (...words: unknown[]): void => void notes.push(words.at(-1));
   const containers = createContainers({
     address: () => ({ displayUrl: "the engine of this test", host: "127.0.0.1", port }),
     dataFolder,
-    gpuMode: "none",
+    gpuMode: "auto",
     clock: systemClock,
     log: { info: log, warn: log },
     listen: async () => 1,
@@ -27,9 +32,15 @@ async function useEngine(rejection: { status: number; message: string }) {
     withoutEngine: (_request, reason) => ({ error: reason }),
   });
   onTestFinished(() => containers.close());
-  await containers.open();
-  const environment = { image: "acme/echo:1", dockerArgs: "", env: {}, secretValues: [], container: plainNeeds };
-  const run = () => {
+  expect((await containers.open()).survivors).toEqual([]);
+  const environment = {
+    image: "acme/echo:1",
+    dockerArgs: "",
+    env: {},
+    secretValues: [],
+    container: { ...plainNeeds, gpus: 1 },
+  };
+  const start = () => {
     const preparation = containers.prepare({ ...environment, serverPorts: undefined, program: undefined });
     if (!("start" in preparation)) throw new Error("no engine responds");
     const worker = {
@@ -40,9 +51,9 @@ async function useEngine(rejection: { status: number; message: string }) {
       configuration: "",
       onLine: () => undefined,
     };
-    return preparation.start(worker).ended;
+    return preparation.start(worker);
   };
-  return { creates, notes, run };
+  return { creates, bodies, notes, start, run: () => start().ended };
 }
 
 test.each([
@@ -64,4 +75,34 @@ test("a full disk does not remove the size limit", async () => {
   const { creates, run } = await useEngine({ status: 500, message: "mkdir /var/lib/docker: disk quota exceeded" });
   await expect(run()).resolves.toMatchObject({ clean: false });
   expect(creates).toEqual([true]);
+});
+
+test("containers of an earlier service are removed at the start", async () => {
+  const ids = ["a", "b"];
+  const { notes } = await useEngine(undefined, { ids });
+  expect([ids, notes]).toEqual([[], ["removed containers left by an earlier service"]]);
+});
+
+test("a container gets GPUs if the engine has their runtime", async () => {
+  const { bodies, run } = await useEngine();
+  await run();
+  expect(bodies).toMatchObject([{ HostConfig: { DeviceRequests: [{ Count: 1 }] } }]);
+});
+
+test.each([
+  ["c1", "ran out of memory and was killed"],
+  ["c2", "ended with exit code 137 (signal 9)"],
+])("after an event that %s ran out of memory, the killed container c1 %s", async (outOfMemory, description) => {
+  const { run } = await useEngine(undefined, { exitCode: 137, outOfMemory });
+  expect(await run()).toMatchObject({ description, clean: false });
+});
+
+test("the firewall is a possible obstacle once the container's address of the service is known", async () => {
+  const { start } = await useEngine();
+  const { ended, obstacle } = start();
+  expect(obstacle?.()).toBeUndefined();
+  await ended;
+  expect(obstacle?.()).toMatch(
+    /^no request from its container serverless-compute-w1 arrived at host.docker.internal:1; /,
+  );
 });
