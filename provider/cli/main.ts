@@ -206,13 +206,17 @@ ${settingsHelp}`,
   return program;
 }
 
-/** Runs the command line of this process. */
+/** Runs the command line of this process. Output that cannot be written fails a command. */
 export async function run(): Promise<void> {
   const outputClosed = new AbortController();
-  // A closed pipe, for example of `head`, is not an error.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
+  process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
+    // The reader of a pipe, for example `head`, may close it.
+    if (code !== "EPIPE" && !outputClosed.signal.aborted) {
+      terminal.err(`${name}: the output: cannot be written (${code}); write it to another place`);
+      process.exitCode = exitCodes.failed;
+    }
     outputClosed.abort();
   });
-  process.exitCode = await main(process.argv.slice(2), { ...terminal, closed: outputClosed.signal });
+  const code = await main(process.argv.slice(2), { ...terminal, closed: outputClosed.signal });
+  process.exitCode ??= code;
 }

@@ -1,4 +1,5 @@
 import { Command, CommanderError, Help } from "commander";
+import { codeOf } from "../errors";
 import { addFolderCommands } from "./folder-commands";
 import { addJobCommands } from "./job-commands";
 import type { ManifestFlags } from "./manifest";
@@ -99,15 +100,19 @@ export function commandLine(output: Output = terminal, outputClosed?: AbortSigna
   return program;
 }
 
-/** Runs the command line of this process. */
+/** Runs the command line of this process. Output that cannot be written fails a command, and does not end the service. */
 export async function run(): Promise<void> {
   const outputClosed = new AbortController();
-  // A closed pipe, for example of `head`, must not end the service.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
+  process.stdout.on("error", (error) => {
+    // The reader of a pipe, for example `head`, may close it.
+    if (codeOf(error) !== "EPIPE" && !outputClosed.signal.aborted) {
+      printError(terminal, new Error(`the output: cannot be written (${codeOf(error)}); write it to another place`));
+      process.exitCode = exitCodes.failed;
+    }
     outputClosed.abort();
   });
-  process.exitCode = await main(process.argv, terminal, outputClosed.signal);
+  const code = await main(process.argv, terminal, outputClosed.signal);
+  process.exitCode ??= code;
 }
 
 if (require.main === module) void run();

@@ -32,10 +32,13 @@ export async function start({ data, apiKeyFile, json, ...flags }: StartFlags, ou
   const apiKey = apiKeyFile === undefined ? apiKeyOfEnvironment() : readApiKeyFile(apiKeyFile);
   const onNotice = (text: string): void => printError(output, text);
   const dataFolder = ephemeral ? undefined : data;
-  const service = await createService({ ...options, dataFolder, apiKey, logLevel: "info", onNotice });
+  const parent = process.ppid;
+  const service = await exitOnSignals(() =>
+    createService({ ...options, dataFolder, apiKey, logLevel: "info", onNotice }),
+  );
   // Before anything is printed, because the reader of the first line may stop the service immediately.
   // With --json, only the program that started this one reads stdout.
-  stopOnSignals(service, json ? output.err : output.out, output);
+  stopOnSignals(service, parent, json ? output.err : output.out, output);
   if (json) {
     const { url, baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile, endpointIds } = service;
     const addresses = { url, baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile };
@@ -84,8 +87,21 @@ ${images}${service.consoleUrl === undefined ? "" : `\nOpen ${service.consoleUrl}
 /** Interval of checks for the shell of `npx`, ms. */
 const shellPollInterval = 500;
 
-/** Stops the service gracefully on the first signal and immediately on the second. */
-function stopOnSignals(service: Service, print: (text: string) => void, output: Output): void {
+const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Exits on a signal during the start. Unlike a kill by the signal, the exit removes a temporary data folder. */
+async function exitOnSignals(startService: () => Promise<Service>): Promise<Service> {
+  const exit = (): void => process.exit(exitCodes.interrupted);
+  for (const signal of stopSignals) process.on(signal, exit);
+  try {
+    return await startService();
+  } finally {
+    for (const signal of stopSignals) process.off(signal, exit);
+  }
+}
+
+/** Stops the service gracefully on the first signal and immediately on the second. `parent` is the process that started this one. */
+function stopOnSignals(service: Service, parent: number, print: (text: string) => void, output: Output): void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;
@@ -100,14 +116,13 @@ function stopOnSignals(service: Service, print: (text: string) => void, output: 
     );
   };
   const onSignal = (): void => (stopping ? process.exit(exitCodes.interrupted) : stop());
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, onSignal);
+  for (const signal of stopSignals) process.on(signal, onSignal);
   // A Ctrl-C reaches both the shell and the service. The end of the shell does not count as a second signal.
-  if (isStartedByNpx()) watchShell(stop);
+  if (isStartedByNpx()) watchShell(parent, stop);
 }
 
 /** Detects the end of the shell of `npx`: `npx` sends signals only to its shell, which does not forward them. */
-function watchShell(onEnd: () => void): void {
-  const shell = process.ppid;
+function watchShell(shell: number, onEnd: () => void): void {
   const timer = setInterval(() => {
     if (process.ppid === shell) return;
     clearInterval(timer);

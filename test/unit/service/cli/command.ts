@@ -62,8 +62,13 @@ export async function runLine(...args: string[]): Promise<Line> {
 export const command = (args: string[], variables: Record<string, string> = {}): Running =>
   program("service/cli/main.ts", args, variables);
 
-/** Runs a TypeScript file of the repository from its sources. */
-export function program(file: string, args: string[], variables: Record<string, string> = {}): Running {
+/** Runs a TypeScript file of the repository from its sources; `stdout` is the file descriptor of its output instead of a pipe. */
+export function program(
+  file: string,
+  args: string[],
+  variables: Record<string, string> = {},
+  stdout: "pipe" | number = "pipe",
+): Running {
   const loader = pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs")).href;
   const child = spawn(process.execPath, ["--import", loader, join(root, file), ...args], {
     cwd: tmpdir(),
@@ -73,26 +78,25 @@ export function program(file: string, args: string[], variables: Record<string, 
       TSX_TSCONFIG_PATH: fileURLToPath(new URL("./source-paths.json", import.meta.url)),
       ...variables,
     },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", stdout, "pipe"],
   });
   running.add(child);
-  let stdout = "";
-  let stderr = "";
-  child.stdout.on("data", (chunk) => (stdout += chunk));
-  child.stderr.on("data", (chunk) => (stderr += chunk));
-  const line = once(createInterface(child.stdout), "line");
+  const texts = { stdout: "", stderr: "" };
+  child.stdout?.on("data", (chunk) => (texts.stdout += chunk));
+  child.stderr?.on("data", (chunk) => (texts.stderr += chunk));
+  const line = child.stdout && once(createInterface(child.stdout), "line");
   const ended = once(child, "close").then(([code]): Ended => {
     running.delete(child);
-    return { code: z.number().nullable().parse(code), stdout, stderr };
+    return { code: z.number().nullable().parse(code), ...texts };
   });
   return {
     child,
     ended,
     firstLine: async () => {
       const early = ended.then(({ code }) => {
-        throw new Error(`ended with ${code} before its first line: ${stderr}`);
+        throw new Error(`ended with ${code} before its first line: ${texts.stderr}`);
       });
-      const [text] = await Promise.race([line, early]);
+      const [text] = await Promise.race([line ?? early, early]);
       return String(text);
     },
   };

@@ -1,12 +1,14 @@
-import { appendFileSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { appendFileSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { createServer, type Socket } from "node:net";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { readServiceAddress } from "../../../../service/store/service-address";
 import { createEndpoint } from "../../../support/endpoint";
 import { expectResponse, pollUntil, send } from "../../../support/raw-http";
 import { registerSecret } from "../../../support/secret-scan";
 import { handlerFile } from "../../../support/target";
-import { command, runLine, startService, useFolder } from "./command";
+import { command, program, runLine, startService, useFolder } from "./command";
 
 const folder = useFolder();
 const slow = handlerFile("slow");
@@ -101,4 +103,51 @@ test("start --ephemeral rejects requests after the first Ctrl-C, ends after the 
   expect((await runLine("start", "--ephemeral", "--data", used)).err).toMatch(
     /option '--ephemeral' cannot be used with option '--data <dir>'/,
   );
+});
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "start --ephemeral that receives %s before it listens ends and leaves nothing on disk",
+  async (signal) => {
+    const temporary = join(folder, `early-${signal}`);
+    mkdirSync(temporary);
+    // The start waits for the response of the Docker Engine.
+    const sockets: Socket[] = [];
+    const engine = createServer((socket) => sockets.push(socket.on("error", () => undefined)));
+    const socketFile = join(folder, `${signal}.sock`);
+    await new Promise<void>((resolve) => engine.listen(socketFile, resolve));
+    onTestFinished(async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => engine.close(resolve));
+    });
+    const words = ["start", "--port", "0", "--ephemeral", "--runtime", "docker"];
+    const { child, ended } = command(words, { TMPDIR: temporary, DOCKER_HOST: `unix://${socketFile}` });
+    await expect.poll(() => sockets.length).toBe(1);
+    child.kill(signal);
+    expect(await ended).toEqual({ code: 130, stdout: "", stderr: "" });
+    expect(readdirSync(temporary).filter((name) => !name.startsWith("tsx-"))).toEqual([]);
+  },
+);
+
+const unwritable = "the output: cannot be written (ENOSPC); write it to another place";
+
+test("an output that cannot be written does not end the service", async () => {
+  const data = join(folder, "full-output");
+  const output = openSync("/dev/full", "w");
+  const { child, ended } = program("service/cli/main.ts", ["start", "--port", "0", "--data", data], {}, output);
+  closeSync(output);
+  await expect.poll(() => readServiceAddress(data)?.pid).toBe(child.pid);
+  const { serverlessUrl } = readServiceAddress(data) ?? {};
+  await expect.poll(async () => (await send("GET", `${serverlessUrl}/readyz`)).status).toBe(200);
+  child.kill("SIGTERM");
+  expect(await ended).toMatchObject({ code: 0, stderr: `serverless-compute-local: ${unwritable}\n` });
+});
+
+test.each([
+  ["serverless-compute-local", "service/cli/main.ts"],
+  ["serverless-compute", "test/unit/provider/cli/programs/command.ts"],
+])("%s: a command whose output cannot be written fails with the reason", async (name, file) => {
+  const output = openSync("/dev/full", "w");
+  const { ended } = program(file, ["--help"], {}, output);
+  closeSync(output);
+  expect(await ended).toMatchObject({ code: 1, stderr: `${name}: ${unwritable}\n` });
 });
