@@ -1,10 +1,22 @@
 import { createHash } from "node:crypto";
-import { existsSync, type FSWatcher, readdirSync, readFileSync, watch } from "node:fs";
+import {
+  existsSync,
+  type FSWatcher,
+  readdirSync,
+  readFileSync,
+  type Stats,
+  unwatchFile,
+  watch,
+  watchFile,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { isSource, sourceFileOf } from "./handler-files";
 
 /** Time for which a file must stay unchanged before it counts as saved, ms; editors write in several steps. */
 const debounceTime = 100;
+
+/** Interval of the checks whether the folder of a source file was replaced, which its own watcher does not report, ms. */
+const replacementInterval = 500;
 
 /** Maximum number of watched folders. */
 const maxFolders = 1000;
@@ -24,6 +36,7 @@ interface SourceWatchOptions {
  */
 export function watchSources({ images, onSave, onNotice }: SourceWatchOptions): { close(): void } {
   const sources = new Set(Object.keys(images).flatMap((image) => sourceFileOf(images, image) ?? []));
+  const roots = new Set([...sources].map(dirname));
   const watchers = new Map<string, FSWatcher>();
   const hashes = new Map<string, string>();
   const timers = new Map<string, NodeJS.Timeout>();
@@ -84,12 +97,21 @@ export function watchSources({ images, onSave, onNotice }: SourceWatchOptions): 
   function rewatchFolder(folder: string): void {
     for (const watchedFolder of watchers.keys())
       if (watchedFolder === folder || isBelow(watchedFolder, folder)) unwatchFolder(watchedFolder);
-    if (!isExcluded(folder)) watchFolders([folder], scheduleCheck);
+    if (roots.has(folder) || !isExcluded(folder)) watchFolders([folder], scheduleCheck);
   }
 
-  watchFolders([...new Set([...sources].map(dirname))], (path) => hashes.set(path, hashOf(path) ?? ""));
+  watchFolders([...roots], (path) => hashes.set(path, hashOf(path) ?? ""));
+  const rootChecks = [...roots].map((root) => {
+    const check = (now: Stats, before: Stats): void => {
+      // A new folder may get the inode of the old one.
+      if (now.ino !== before.ino || now.birthtimeMs !== before.birthtimeMs) rewatchFolder(root);
+    };
+    watchFile(root, { interval: replacementInterval, persistent: false }, check);
+    return () => unwatchFile(root, check);
+  });
   return {
     close() {
+      for (const end of rootChecks) end();
       for (const watcher of watchers.values()) watcher.close();
       for (const timer of timers.values()) clearTimeout(timer);
     },

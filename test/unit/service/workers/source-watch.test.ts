@@ -7,6 +7,7 @@ import { createEndpoint } from "../../../support/endpoint";
 import { scratchFolder } from "../../../support/folders";
 import { at, pollUntil, send, stringAt } from "../../../support/raw-http";
 import { useConsoleService } from "../console/support/console-rig";
+import { scratchFile } from "./support/programs";
 
 describe("--watch reports", () => {
   function watched() {
@@ -70,6 +71,18 @@ describe("--watch reports", () => {
     await expect.poll(() => reports.length).toBe(2);
     write("new/deep/part.mjs", "3");
     await expect.poll(() => reports.length).toBe(3);
+  });
+
+  test.each<[string, (folder: string) => void]>([
+    ["deleted", (folder) => rmSync(folder, { recursive: true })],
+    ["moved", (folder) => renameSync(folder, scratchFile("old"))],
+  ])("files in a handler's folder that was %s and created again", async (_how, remove) => {
+    const { path, write, reports } = watched();
+    remove(path(""));
+    write("one.mjs", "2");
+    await expect.poll(() => reports).toEqual([["one.mjs", ["one.mjs"]]]);
+    write("lib/part.mjs", "3");
+    await expect.poll(() => reports.slice(1)).toEqual([["lib/part.mjs", ["one.mjs", "other.mjs"]]]);
   });
 
   test("no unchanged file, no data file, and nothing in packages and virtual environments", async () => {
