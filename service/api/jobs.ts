@@ -9,6 +9,7 @@ import { isFinal, type Job, recordText, retryRejection } from "../queue/job";
 import type { StoredJob } from "../queue/row";
 import { parseInput } from "../validation";
 import type { Admission } from "./admission";
+import { queryInteger } from "./management/pages";
 import { bodyText, keepBodyText } from "./request-body";
 import { readMilliseconds, readSubmission } from "./submission";
 
@@ -21,8 +22,8 @@ interface JobRoute {
 }
 
 const pageQuery = z.object({
-  limit: z.coerce.number().pipe(z.int().min(1).max(1000)).default(100),
-  cursor: z.coerce.number().pipe(z.int().min(1)).default(Number.MAX_SAFE_INTEGER),
+  limit: queryInteger(1, 1000).default(100),
+  cursor: queryInteger(1, Number.MAX_SAFE_INTEGER).default(Number.MAX_SAFE_INTEGER),
 });
 
 const readWait = (query: unknown): number =>

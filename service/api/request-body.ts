@@ -18,12 +18,24 @@ export function addTextParser(
   app.addContentTypeParser(contentTypes, { parseAs: "buffer", ...options }, parser);
 }
 
+/** The error for a body that is not declared as JSON. */
+export const wrongContentType = (): ServiceError =>
+  new ServiceError("invalid", "header Content-Type: must be application/json");
+
+/** Rejects bodies of all content types without a parser. An empty body is none: some clients declare a type for it (cancel, purge). */
+export function rejectOtherBodies(app: FastifyInstance): void {
+  app.removeContentTypeParser("text/plain");
+  app.addContentTypeParser("*", { parseAs: "buffer" }, async (_request: FastifyRequest, body: Buffer) => {
+    if (body.length > 0) throw wrongContentType();
+  });
+}
+
 /**
  * Parses the JSON bodies of a scope, and checks them with `checkParsedText`. An empty body is valid (cancel, purge). The error for a
  * malformed body does not quote it.
  */
 export function parseJsonBodies(app: FastifyInstance, code: "invalid" | "unprocessable"): void {
-  app.removeContentTypeParser(["application/json", "text/plain"]);
+  app.removeContentTypeParser("application/json");
   addTextParser(app, ["application/json"], (text) => {
     if (text.trim() === "") return undefined;
     const value = parseJson(text);

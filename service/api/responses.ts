@@ -4,7 +4,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { errorKindOf, internalError, issuesText, issueText, ServiceError } from "../errors";
 import type { OpenResponses } from "./connections";
 import { nameInGraphql, nameInRestV1, nameInRestV2 } from "./property-names";
-import { bodyTooLarge } from "./request-body";
+import { bodyTooLarge, wrongContentType } from "./request-body";
 
 /** Root path of each API. */
 export const roots = { rest: "/v1", graphql: "/graphql", jobs: "/v2", loadBalancers: "/load-balancers" } as const;
@@ -81,9 +81,7 @@ export const maxIdLength = 500;
 /** Translates an error of the framework to the interface's messages and statuses. */
 function translateError(error: FastifyError, { routeOptions }: FastifyRequest): ServiceError {
   if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") return bodyTooLarge(routeOptions.bodyLimit ?? 0);
-  if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") {
-    return new ServiceError("invalid", "header Content-Type: must be application/json");
-  }
+  if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return wrongContentType();
   // The framework's messages quote the URL, whose query may contain a key.
   if (error.code === "FST_ERR_BAD_URL") return new ServiceError("invalid", "address: must be a valid URL");
   if (error.code === "FST_ERR_MAX_PARAM_LENGTH") {

@@ -11,7 +11,7 @@ import type { V1Options } from "./management/controllers";
 import { registerRestV1Routes } from "./management/rest-v1";
 import { registerRestV2Routes } from "./management/rest-v2";
 import { type MetricsSources, registerMetricsRoute } from "./metrics";
-import { discardBody, parseJsonBodies } from "./request-body";
+import { discardBody, parseJsonBodies, rejectOtherBodies } from "./request-body";
 import { originForm } from "./request-target";
 import { createMalformedRequestHandler, maxIdLength, rejectUnknownRoute, roots, sendRequestError } from "./responses";
 import type { UserRateLimit } from "./user-rate-limit";
@@ -84,6 +84,7 @@ export function createServer(deps: {
       routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxIdLength },
       rewriteUrl: originForm,
     });
+    rejectOtherBodies(instance);
     const openResponses = watchConnections(instance.server);
     const rejectMalformedRequest = createMalformedRequestHandler(openResponses);
     return { instance, openResponses };

@@ -32,6 +32,12 @@ test("with rateLimits off, no call is rejected", async () => {
   for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
 });
 
+test.each(["limit", "cursor"])("/requests accepts only decimal digits as %s", async (name) => {
+  const jobs = await (await useLocalService()).jobsOn("none", { workersMax: 0 });
+  for (const text of ["1e1", "0x10", "5.0", "%205", "+5", "", "0", "-1", "true", "99999999999999999999"])
+    expect((await jobs.call("GET", `/requests?${name}=${text}`)).status, text).toBe(400);
+});
+
 test("a HEAD request takes no job and reads no stream", async () => {
   for (const path of ["/job-take/some-worker", "/stream/some-job", "/health"])
     expect((await call("HEAD", path)).status, path).toBe(404);

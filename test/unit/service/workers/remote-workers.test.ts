@@ -70,17 +70,19 @@ test("a job whose worker was stopped before its start hooks ended returns to the
   expect(record).not.toHaveProperty("retries");
 });
 
-test("a result that is not UTF-8, or has a number that JSON does not have, fails its job with the reason", async () => {
+test("a result that is not UTF-8, has a number that JSON does not have, or another content type fails its job with the reason", async () => {
   const { rig, jobs, as } = await useRemoteEndpoint();
   const authorization = readWorkerToken(rig.dataFolder, jobs.id) ?? "";
-  const headers = { authorization, "content-type": "application/x-www-form-urlencoded" };
+  const form = "application/x-www-form-urlencoded";
   const bodies = [
-    [Buffer.from('{"output":"\xe9"}', "latin1"), "body: must be UTF-8 text"],
-    [Buffer.from('{"output":[1, NaN]}'), "body: must be valid JSON, which does not have the value NaN"],
-    [Buffer.from('{"output":-Infinity}'), "body: must be valid JSON, which does not have the value -Infinity"],
+    [Buffer.from('{"output":"\xe9"}', "latin1"), form, "body: must be UTF-8 text"],
+    [Buffer.from('{"output":[1, NaN]}'), form, "body: must be valid JSON, which does not have the value NaN"],
+    [Buffer.from('{"output":-Infinity}'), form, "body: must be valid JSON, which does not have the value -Infinity"],
+    [Buffer.from('{"output":1}'), "text/plain", "header Content-Type: must be application/json"],
   ] as const;
   for (const operation of ["job-done", "job-stream"])
-    for (const [body, reason] of bodies) {
+    for (const [body, type, reason] of bodies) {
+      const headers = { authorization, "content-type": type };
       const id = await jobs.submit({});
       await as("w").take();
       const url = `${rig.root}/v2/${jobs.id}/${operation}/w/${id}?gpu=x`;
