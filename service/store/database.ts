@@ -1,9 +1,9 @@
 import Libsql from "libsql";
 import { prepareDataFolder } from "./data-folder";
-import { damaged, diskFault, onDisk, parseRow } from "./faults";
+import { damaged, diskFault, LostStore, onDisk, parseRow } from "./faults";
 import { lockFolder } from "./folder-lock";
 import { schemaVersion } from "./schema";
-import { checkTables, createStoreFile, hasReadableLog, hasStore, storeFile } from "./store-file";
+import { checkTables, createStoreFile, hasReadableLog, hasStore, inodeOf, storeFile } from "./store-file";
 
 /** A value of a column; the tables are STRICT, so a column has one type. */
 type SqlValue = string | number | null | Uint8Array;
@@ -145,9 +145,13 @@ function createStore(
   }
   const begin = connection.prepare("BEGIN IMMEDIATE");
   const commit = connection.prepare("COMMIT");
+  const inode = inodeOf(storeFile(dataFolder));
   /** Begins the transaction with its first change. */
   function beginOnce(): void {
-    if (!hasBegun) begin.run();
+    if (hasBegun) return;
+    // SQLite would continue to write the deleted file, and its changes would be lost when the service stops.
+    if (inodeOf(storeFile(dataFolder)) !== inode) throw new LostStore();
+    begin.run();
     hasBegun = true;
   }
   function transaction<Result>(work: () => Result): Result {

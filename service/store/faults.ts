@@ -9,7 +9,18 @@ export function diskFault(error: unknown, dataFolder: string): ServiceError | un
   return fault;
 }
 
+/** A store whose file was deleted, moved or replaced while it was open. */
+export class LostStore extends Error {
+  override readonly name = "LostStore";
+  readonly code = "LOST_STORE";
+}
+
 function faultOf(code: string, dataFolder: string): ServiceError | undefined {
+  if (code === "LOST_STORE")
+    return new ServiceError(
+      "storeUnavailable",
+      `data folder was deleted, moved or replaced: ${dataFolder}; move it back, or stop the service and start it again`,
+    );
   if (/^(?:SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code))
     return new ServiceError("storeFull", `disk full: nothing can be written to ${dataFolder}; free some space there`);
   if (/^(?:SQLITE_READONLY|EROFS|EACCES|EPERM)/.test(code))

@@ -14,6 +14,9 @@ export const writeAheadLog = (dataFolder: string): string => `${storeFile(dataFo
 /** The size of a file in bytes; 0 if it does not exist. */
 export const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
+/** The number that identifies a file on its disk; undefined if the file does not exist. */
+export const inodeOf = (file: string): number | undefined => statSync(file, { throwIfNoEntry: false })?.ino;
+
 const notAStore = (file: string, reason: string): StartError =>
   new StartError(
     `the file ${file}: is not a store of this service (${reason}); choose another folder with --data, or restore a backup of all its files`,

@@ -1,4 +1,4 @@
-import { symlinkSync } from "node:fs";
+import { cpSync, renameSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openWatchedDatabase } from "../../../../service/store/disk-watch";
@@ -53,6 +53,41 @@ test("small changes that fit into the log of a full disk are not its end", async
   // The attempt deleted the link.
   await clock.advance(1000);
   expect(problem()).toBeUndefined();
+});
+
+const lost = (dataFolder: string): string =>
+  `data folder was deleted, moved or replaced: ${dataFolder}; move it back, or stop the service and start it again`;
+
+test.each<[string, (folder: string, copy: string) => void]>([
+  ["deleted", (folder) => rmSync(folder, { recursive: true })],
+  ["moved", (folder, copy) => renameSync(folder, join(copy, "moved"))],
+  [
+    "replaced by a copy",
+    (folder, copy) => {
+      renameSync(folder, join(copy, "moved"));
+      cpSync(join(copy, "moved"), folder, { recursive: true });
+    },
+  ],
+])("a data folder that was %s is a problem, because its changes would be lost with the service", (_how, remove) => {
+  const { problem, change, dataFolder, notices } = useWatchedStore();
+  expect(change()).toBe(0);
+  remove(dataFolder, scratchFolder());
+  for (const _ of ["first", "second"])
+    expect(change).toThrow(expect.objectContaining({ status: 503, message: lost(dataFolder) }));
+  expect([problem(), notices]).toEqual([lost(dataFolder), [lost(dataFolder)]]);
+});
+
+test("a data folder that is moved back can be changed again", async () => {
+  const { clock, problem, change, dataFolder, notices } = useWatchedStore();
+  const away = join(scratchFolder(), "away");
+  renameSync(dataFolder, away);
+  expect(change).toThrow(lost(dataFolder));
+  await clock.advance(1000);
+  expect(problem()).toBe(lost(dataFolder));
+  renameSync(away, dataFolder);
+  await clock.advance(1000);
+  expect([change(), problem()]).toEqual([0, undefined]);
+  expect(notices).toEqual([lost(dataFolder), recovered]);
 });
 
 test("a change outside a transaction fails with the reason, which is a problem", () => {
