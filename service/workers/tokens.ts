@@ -31,8 +31,9 @@ export function createWorkerTokens(database: Database) {
     /** Records that an external worker used the endpoint's token. */
     recordExternalUse(endpointId: string): void {
       if (external.has(endpointId)) return;
-      external.add(endpointId);
+      // Before the cache, so that the next call repeats a failed write.
       markExternal.run(endpointId);
+      external.add(endpointId);
     },
     /** Returns whether an external worker has ever used the endpoint's token. */
     isUsedExternally: (endpointId: string): boolean => external.has(endpointId),

@@ -88,7 +88,12 @@ export function createReaper(folder: string) {
     const child = spawn("/bin/sh", shellArguments, { detached: true, stdio: ["pipe", "ignore", "ignore"], env: {} });
     child.unref();
     const { pid } = child;
-    if (pid !== undefined) writeFileSync(markerOf(pid), "");
+    try {
+      if (pid !== undefined) writeFileSync(markerOf(pid), "");
+    } catch (error) {
+      child.stdin?.end();
+      throw error;
+    }
     const onFailure = (): void => {
       if (shell === child) shell = undefined;
       if (pid !== undefined) removeMarker(markerOf(pid));

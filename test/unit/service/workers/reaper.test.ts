@@ -56,6 +56,21 @@ test("the reaper's shell ends itself if no worker was started", async () => {
   await expect.poll(() => isAlive(shell), { timeout: 20_000 }).toBe(false);
 });
 
+test.skipIf(!existsSync("/proc/self/cmdline"))("no shell remains if its note file cannot be written", async () => {
+  const folder = scratchFile("missing");
+  const commandLine = (pid: string): string => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+    } catch {
+      return "";
+    }
+  };
+  const shells = (): string[] => readdirSync("/proc").filter((pid) => commandLine(pid).includes(folder));
+  const { starting } = createReaper(folder);
+  for (const mark of ["a=1", "b=2"]) expect(() => starting(mark)).toThrow("ENOENT");
+  await expect.poll(shells).toEqual([]);
+});
+
 test("the shell removes its note file only after the end of its worker", async () => {
   const folder = scratchFolder();
   const worker = killedWhen("registered", folder, process.execPath, program("stays.mjs"), scratchFile());
