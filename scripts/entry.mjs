@@ -14,8 +14,13 @@ export const isMain = (url) => process.argv[1] !== undefined && url === pathToFi
  * Runs a script's main function, which returns the exit code. An error ends the process with its child processes; only
  * the message is printed, with DEBUG=1 the stack.
  * @param {() => Promise<number>} main
+ * @param {string} [usage] The arguments, printed for --help instead of a run.
  */
-export async function runScript(main) {
+export async function runScript(main, usage) {
+  if (usage !== undefined && process.argv.slice(2).some((argument) => ["--help", "-h"].includes(argument))) {
+    console.log(usage);
+    return;
+  }
   for (const [signal, code] of /** @type {const} */ ([
     ["SIGINT", 130],
     ["SIGTERM", 143],

@@ -70,7 +70,7 @@ if (isMain(import.meta.url)) {
     for (const step of [`cd ${relative(base, target) || "."}`, ...steps, start]) console.log(`  ${step}`);
     console.log(`The pages in ${relative(base, join(root, "docs", "start"))} continue with a program.`);
     return 0;
-  });
+  }, usage);
 }
 
 /** @param {string[]} args */

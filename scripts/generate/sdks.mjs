@@ -179,6 +179,8 @@ export function readLanguages(names) {
   });
 }
 
+const usage = `Usage: npm run sdks -- [<folder> [${sdkLanguages.join("|")} …]]`;
+
 if (isMain(import.meta.url)) {
   await runScript(async () => {
     const [folder, ...names] = process.argv.slice(2);
@@ -192,5 +194,5 @@ if (isMain(import.meta.url)) {
       console.log(`${language}: ${generated.folder}`);
     }
     return 0;
-  });
+  }, usage);
 }

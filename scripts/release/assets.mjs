@@ -64,6 +64,8 @@ export async function makeReleaseAssets(target, { sdks, executables = false } = 
   return [...names, "SHA256SUMS"];
 }
 
+const usage = "Usage: node scripts/release/assets.mjs <folder> [--sdks <folder>] [--executables]";
+
 if (isMain(import.meta.url)) {
   await runScript(async () => {
     const { values, positionals } = parseArgs({
@@ -71,10 +73,8 @@ if (isMain(import.meta.url)) {
       allowPositionals: true,
     });
     const [target] = positionals;
-    if (target === undefined || positionals.length > 1) {
-      throw new Error("Usage: node scripts/release/assets.mjs <folder> [--sdks <folder>] [--executables]");
-    }
+    if (target === undefined || positionals.length > 1) throw new Error(usage);
     for (const name of await makeReleaseAssets(resolve(target), values)) console.log(name);
     return 0;
-  });
+  }, usage);
 }

@@ -84,11 +84,13 @@ export async function archiveExecutable(target, arch = currentArch()) {
   });
 }
 
+const usage = "Usage: node scripts/release/executable.mjs <folder>";
+
 if (isMain(import.meta.url)) {
   await runScript(async () => {
     const [folder] = process.argv.slice(2);
-    if (folder === undefined) throw new Error("Usage: node scripts/release/executable.mjs <folder>");
+    if (folder === undefined) throw new Error(usage);
     for (const path of await buildExecutable(resolve(folder))) console.log(path);
     return 0;
-  });
+  }, usage);
 }

@@ -38,14 +38,14 @@ export async function tagGoModule(sdk, tag, repository = root) {
   return moduleTag;
 }
 
+const usage = "Usage: node scripts/release/go-module.mjs <folder of the Go SDK> --tag v<version>";
+
 if (isMain(import.meta.url)) {
   await runScript(async () => {
     const { values, positionals } = parseArgs({ options: { tag: { type: "string" } }, allowPositionals: true });
     const [sdk] = positionals;
-    if (sdk === undefined || values.tag === undefined) {
-      throw new Error("Usage: node scripts/release/go-module.mjs <folder of the Go SDK> --tag v<version>");
-    }
+    if (sdk === undefined || values.tag === undefined) throw new Error(usage);
     console.log(await tagGoModule(resolve(sdk), values.tag));
     return 0;
-  });
+  }, usage);
 }

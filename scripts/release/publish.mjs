@@ -38,6 +38,8 @@ export async function publishPackages(folder, { flags = [], env = process.env } 
   return results;
 }
 
+const usage = "Usage: node scripts/release/publish.mjs <folder> [--provenance] [--dry-run]";
+
 if (isMain(import.meta.url)) {
   await runScript(async () => {
     // A misspelled flag must not publish.
@@ -46,10 +48,9 @@ if (isMain(import.meta.url)) {
       allowPositionals: true,
     });
     const [folder] = positionals;
-    if (folder === undefined)
-      throw new Error("Usage: node scripts/release/publish.mjs <folder> [--provenance] [--dry-run]");
+    if (folder === undefined) throw new Error(usage);
     const flags = Object.keys(values).map((name) => `--${name}`);
     for (const { file, done } of await publishPackages(resolve(folder), { flags })) console.log(`${file}: ${done}`);
     return 0;
-  });
+  }, usage);
 }

@@ -53,14 +53,15 @@ export async function makeServiceImageContext(target, cpu = process.arch) {
   await cp(join(root, "service", "Dockerfile"), join(target, "Dockerfile"));
 }
 
+const usage = "Usage: node scripts/release/service-image.mjs <folder> [--cpu x64|arm64]";
+
 if (isMain(import.meta.url)) {
   await runScript(async () => {
     const { values, positionals } = parseArgs({ options: { cpu: { type: "string" } }, allowPositionals: true });
     const [target] = positionals;
-    if (target === undefined || positionals.length > 1)
-      throw new Error("Usage: node scripts/release/service-image.mjs <folder> [--cpu x64|arm64]");
+    if (target === undefined || positionals.length > 1) throw new Error(usage);
     await makeServiceImageContext(resolve(target), values.cpu);
     console.log(`docker build -t serverless-compute-local ${target}`);
     return 0;
-  });
+  }, usage);
 }
