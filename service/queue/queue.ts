@@ -286,11 +286,10 @@ export function createJobs({
     /** Removes an endpoint's jobs, counters and webhooks. */
     removeEndpoint: (endpointId: string): Promise<void> =>
       commit(() => {
-        const unfinished = active.byEndpoint(endpointId);
-        store.removeEndpoint(endpointId);
-        forget(unfinished);
         counters.removeEndpoint(endpointId);
         webhooks.removeEndpoint(endpointId);
+        store.removeEndpoint(endpointId);
+        forget(active.byEndpoint(endpointId));
       }),
 
     /**

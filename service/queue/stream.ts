@@ -1,5 +1,5 @@
 import type { Clock } from "serverless-compute-api/clock";
-import { isObjectText, memberTexts } from "serverless-compute-api/json-text";
+import { memberTexts } from "serverless-compute-api/json-text";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
@@ -146,7 +146,7 @@ export function createJobStream({
   /** Returns the unread chunks that fit into a response, and marks them as read. */
   function readUnread(id: string): { job: Job; texts: string[] } | undefined {
     const job = list.get(id);
-    if (!job || job.chunksRead === job.chunks) return job && { job, texts: [] };
+    if (!job) return undefined;
     const texts = store.chunks(job.seq, job.chunksRead, maxResponseSize);
     setRead(id, job.chunksRead + texts.length);
     return { job, texts };
@@ -163,7 +163,7 @@ export function createJobStream({
   async function waitUntilDeadline(earlierRead: Promise<void>, deadline: number, signal: AbortSignal): Promise<void> {
     const timer = new AbortController();
     const cancel = (): void => timer.abort();
-    signal.addEventListener("abort", cancel, { once: true });
+    signal.addEventListener("abort", cancel);
     await Promise.race([earlierRead, clock.sleep(deadline - clock.now(), timer.signal).catch(() => undefined)]);
     cancel();
     signal.removeEventListener("abort", cancel);
@@ -198,7 +198,7 @@ function chunkTexts({ output = "null", metrics }: YieldedChunk, first: number): 
 
 /** A chunk's JSON: the service's metrics, then the worker's unchanged metrics, which override metrics of the same name. */
 function chunkText(output: string, serviceMetrics: Record<string, unknown>, metrics: string | undefined): string {
-  const workerMetrics = metrics !== undefined && isObjectText(metrics) ? memberTexts(metrics) : undefined;
+  const workerMetrics = metrics === undefined ? undefined : memberTexts(metrics);
   const ownMetrics = Object.entries(serviceMetrics).filter(([name]) => !workerMetrics?.has(name));
   const metricTexts = [
     ...ownMetrics.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`),
@@ -217,12 +217,11 @@ const minPartSize = limits.streamChunk / 2;
 function splitText(text: string, maxPartSize: number): string[] {
   const parts: string[] = [];
   for (let start = 0; start < text.length; ) {
-    let length = Math.min(maxPartSize, text.length - start);
+    let length = maxPartSize;
     while (Buffer.byteLength(JSON.stringify(text.slice(start, start + length))) > maxPartSize)
       length = Math.floor(length / 2);
     const lastCode = text.charCodeAt(start + length - 1);
-    const splitsPair = lastCode >= 0xd800 && lastCode <= 0xdbff && start + length < text.length;
-    if (splitsPair) length--;
+    if (lastCode >= 0xd800 && lastCode <= 0xdbff) length--;
     parts.push(text.slice(start, start + length));
     start += length;
   }

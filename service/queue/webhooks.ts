@@ -148,7 +148,7 @@ export function createWebhookDelivery({
       if (active >= maxConcurrent.host) continue;
       const next = webhooks.dueOf(host, clock.now(), active + 1).find(({ id }) => !deliveries.has(id));
       if (!next) continue;
-      if (bytesInFlight > 0 && bytesInFlight + next.bytes > maxConcurrent.bytes) {
+      if (bytesInFlight + next.bytes > maxConcurrent.bytes) {
         hosts.add(host);
         return;
       }

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, test } from "vitest";
 import { createJobRows } from "../../../../service/queue/row";
 
 const none = { workerId: null, startedAt: null, finishedAt: null, error: null };
@@ -36,4 +36,38 @@ describe.each(statuses)("a row of a job that is %s", (status, required, optional
     const changed = { ...valid, [column]: valid[column] === null ? set[column] : null };
     expect(() => parse(rowOf(status, changed))).toThrow("the store has a job whose state cannot be read");
   });
+});
+
+/** The names of the columns in messages: of `jobColumn`, then of its record; empty for a column that accepts any value. */
+const names = ["seq", "id", "endpoint_id", "status", "finished_at", "chunks", "chunks_read", "row"];
+const recordNames = ["operation", "", "execution timeout", "time of creation", "time in the queue", "position"].concat([
+  "ttl",
+  "retries",
+  "crashes",
+  "webhook",
+  "worker",
+  "start",
+  "error",
+]);
+const { job } = rowOf("IN_QUEUE", none);
+const wrong = [
+  ...names.map((name, index) => [name, JSON.stringify(JSON.parse(job).with(index, true))]),
+  ...recordNames.map((name, index) => [
+    name,
+    JSON.stringify([...JSON.parse(job).slice(0, 7), JSON.parse(job)[7].with(index, true)]),
+  ]),
+  ["row", "{}"],
+  ["row", 5],
+].filter(([name]) => name !== "");
+
+test.each(wrong)("a wrong value is an error that names the column: %s", (name, value) => {
+  const message = `the store has a job whose ${name} cannot be read`;
+  for (const { parse } of [createJobRows().job, createJobRows().stored])
+    expect(() => parse({ job: value, has_output: 0, output: null })).toThrow(message);
+});
+
+test("a row without columns, or with another output than text, is an error", () => {
+  for (const { parse } of [createJobRows().job, createJobRows().stored])
+    expect(() => parse(5)).toThrow("the store has a job whose row cannot be read");
+  expect(() => createJobRows().stored.parse({ job, output: 5 })).toThrow("the store has a job whose output cannot");
 });

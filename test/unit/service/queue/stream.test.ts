@@ -41,8 +41,17 @@ test.each([
   await rig.clock.advance(100);
   await first.acknowledge?.(arrives);
   expect(await second).toEqual(expected);
+  expect(await rig.read(id, AbortSignal.abort())).toMatchObject({ chunks: [], done: false });
   await rig.jobs.finish(id, rig.worker, { output: "[]" });
-  expect(await rig.outputs(id)).toEqual([]);
+  expect(await rig.read(id)).toMatchObject({ chunks: [], done: true });
+});
+
+test("a response has as many chunks as fit, but at least one", async () => {
+  const { store } = rigOf();
+  const texts = Array.from({ length: 100 }, (_, index) => String(index + 10));
+  store.appendChunks(1, 0, texts);
+  expect([1, 5, 6, 9].map((limit) => store.chunks(1, 90, limit).length)).toEqual([1, 1, 2, 3]);
+  expect(store.chunks(1, 0, 1000)).toEqual(texts);
 });
 
 test("two readers of a stream: a slow reader delays the other no longer than an empty call", async () => {
@@ -96,12 +105,10 @@ test("metrics of the worker are added to a chunk and override the service's, unl
   const rig = rigOf();
   const id = await rig.run();
   for (const metrics of ['{"stream_index":7,"tokens":3}', "{}", "[1]", undefined])
-    await rig.stream.append(id, rig.worker, { output: "1", ...(metrics === undefined ? {} : { metrics }) });
-  expect((await rig.read(id)).chunks.map(({ metrics }) => metrics)).toEqual([
-    { stream_index: 7, tokens: 3 },
-    { stream_index: 1 },
-    { stream_index: 2 },
-    { stream_index: 3 },
+    await rig.stream.append(id, rig.worker, { ...(metrics === undefined ? {} : { metrics }) });
+  expect((await rig.read(id)).chunks).toEqual([
+    { output: null, metrics: { stream_index: 7, tokens: 3 } },
+    ...[1, 2, 3].map((index) => ({ output: null, metrics: { stream_index: index } })),
   ]);
 });
 
@@ -135,4 +142,9 @@ test("a stream of a removed job has no reading, even if it is removed while anot
   expect(await second).toBeUndefined();
   for (const read of [rig.stream.read, rig.stream.readSerialized])
     expect(await read(() => undefined, never)).toBeUndefined();
+  const job = rig.list.find("endpoint", await rig.run())?.job;
+  await rig.append(job?.id ?? "", "w", "a");
+  const third = rig.stream.readSerialized(() => job, never);
+  void rig.jobs.removeEndpoint("endpoint");
+  expect(await third).toBeUndefined();
 });
