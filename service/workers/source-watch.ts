@@ -10,6 +10,7 @@ import {
   watchFile,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { codeOf } from "../errors";
 import { isSource, sourceFileOf } from "./handler-files";
 
 /** Time for which a file must stay unchanged before it counts as saved, ms; editors write in several steps. */
@@ -72,7 +73,8 @@ export function watchSources({ images, onSave, onNotice }: SourceWatchOptions): 
       for (const entry of entries) if (entry.isFile() && isSource(entry.name)) onFile(join(folder, entry.name));
       const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
       return folders.filter((path) => !isExcluded(path));
-    } catch {
+    } catch (error) {
+      if (/^(?:ENOSPC|EMFILE)$/.test(codeOf(error))) throw error;
       // The path is not a folder, or unreadable; a worker that needs it reports that.
       return [];
     }
@@ -84,7 +86,14 @@ export function watchSources({ images, onSave, onNotice }: SourceWatchOptions): 
         onNotice(`--watch: limit of ${maxFolders} folders reached; changes in ${folder} do not restart workers`);
         return;
       }
-      folders.push(...watchFolder(folder, onFile));
+      try {
+        folders.push(...watchFolder(folder, onFile));
+      } catch (error) {
+        onNotice(
+          `--watch: ${folder}: cannot be watched (${codeOf(error)}); raise the system's limit, such as fs.inotify.max_user_watches, and start the service again`,
+        );
+        return;
+      }
     }
   }
 

@@ -119,9 +119,16 @@ export const v2Template = (template: TemplateRow) => ({
   category: template.category === "GPU" ? "NVIDIA" : template.category,
 });
 
+const graphqlVariable = saveTemplateInput.shape.env.element.extend({
+  // A map with this name loses it, as the body of a REST request does.
+  key: saveTemplateInput.shape.env.element.shape.key.refine((name) => name !== "__proto__", {
+    error: "__proto__ is not allowed",
+  }),
+});
+
 /** A list of variables in GraphQL, parsed to a map. */
 export const graphqlEnvironment = z
-  .array(saveTemplateInput.shape.env.element.nullable())
+  .array(graphqlVariable.nullable())
   .transform((entries) => Object.fromEntries(entries.flatMap((entry) => (entry ? [[entry.key, entry.value]] : []))));
 
 /** A map of variables as a list of GraphQL. */

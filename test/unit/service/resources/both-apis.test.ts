@@ -47,6 +47,20 @@ describe("REST and GraphQL return the same template", () => {
     expect(await read()).toMatchObject({ dockerStartCmd: ["c d"], dockerEntrypoint: [] });
   });
 
+  const template = { name: "proto", imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0, dockerArgs: "" };
+  test.each([
+    ["saveTemplate", "SaveTemplateInput", template],
+    ["saveEndpoint", "EndpointInput!", { name: "proto", templateId: "none" }],
+    ["saveEndpoint", "EndpointInput!", { name: "proto", template }],
+  ])("%s rejects the variable __proto__, which would be lost, as REST does", async (mutation, type, input) => {
+    const env = [{ key: "__proto__", value: "1" }];
+    const ownTemplate = "template" in input ? { template: { ...template, env } } : { env };
+    const response = await rig.graphql(`mutation ($input: ${type}) { ${mutation}(input: $input) { id } }`, {
+      input: { ...input, ...ownTemplate },
+    });
+    expectResponse(response, 200, { errors: [{ message: "env.0.key: __proto__ is not allowed" }] });
+  });
+
   test("saveTemplate with an id keeps omitted fields", async () => {
     const name = freshName("template");
     const id = await rig.template({ name, readme: "keep me", env: { A: "1" } });

@@ -1,13 +1,17 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { watchSources } from "../../../../service/workers/source-watch";
 import { createEndpoint } from "../../../support/endpoint";
 import { scratchFolder } from "../../../support/folders";
 import { at, pollUntil, send, stringAt } from "../../../support/raw-http";
 import { useConsoleService } from "../console/support/console-rig";
-import { scratchFile } from "./support/programs";
+import { program, scratchFile } from "./support/programs";
+
+const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
 describe("--watch reports", () => {
   function watched() {
@@ -93,6 +97,23 @@ describe("--watch reports", () => {
       write(name, "2");
     write("other.mjs", "2");
     await expect.poll(() => reports).toEqual([["other.mjs", ["other.mjs"]]]);
+  });
+});
+
+test("a folder that the system cannot watch is reported once, with the limit to raise", () => {
+  const handler = join(scratchFolder(), "handler.mjs");
+  mkdirSync(join(dirname(handler), "below"));
+  writeFileSync(handler, "1");
+  const loader = pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs")).href;
+  const watcher = [process.execPath, "--import", loader, program("watch-without-files.ts"), handler];
+  const { stdout, stderr } = spawnSync("prlimit", ["--nofile=128", ...watcher], {
+    env: { PATH: process.env["PATH"], TSX_TSCONFIG_PATH: join(root, "test/unit/service/cli/source-paths.json") },
+    encoding: "utf8",
+  });
+  const remedy = "raise the system's limit, such as fs.inotify.max_user_watches, and start the service again";
+  expect({ stdout, stderr }).toEqual({
+    stdout: `--watch: ${dirname(handler)}: cannot be watched (EMFILE); ${remedy}\n`,
+    stderr: "",
   });
 });
 
