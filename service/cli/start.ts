@@ -33,12 +33,18 @@ export async function start({ data, apiKeyFile, json, ...flags }: StartFlags, ou
   const onNotice = (text: string): void => printError(output, text);
   const dataFolder = ephemeral ? undefined : data;
   const parent = process.ppid;
-  const service = await exitOnSignals(() =>
-    createService({ ...options, dataFolder, apiKey, logLevel: "info", onNotice }),
-  );
+  // The exit removes a temporary data folder.
+  const signals = listenToSignals(() => process.exit(exitCodes.interrupted));
+  let service: Service;
+  try {
+    service = await createService({ ...options, dataFolder, apiKey, logLevel: "info", onNotice });
+  } catch (error) {
+    signals.close();
+    throw error;
+  }
   // Before anything is printed, because the reader of the first line may stop the service immediately.
   // With --json, only the program that started this one reads stdout.
-  stopOnSignals(service, parent, json ? output.err : output.out, output);
+  signals.onSignal = stopOnSignals(service, parent, json ? output.err : output.out, output);
   if (json) {
     const { url, baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile, endpointIds } = service;
     const addresses = { url, baseUrl, graphqlUrl, serverlessUrl, consoleUrl, apiKeyFile };
@@ -87,21 +93,25 @@ ${images}${service.consoleUrl === undefined ? "" : `\nOpen ${service.consoleUrl}
 /** Interval of checks for the shell of `npx`, ms. */
 const shellPollInterval = 500;
 
-const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
-/** Exits on a signal during the start. Unlike a kill by the signal, the exit removes a temporary data folder. */
-async function exitOnSignals(startService: () => Promise<Service>): Promise<Service> {
-  const exit = (): void => process.exit(exitCodes.interrupted);
-  for (const signal of stopSignals) process.on(signal, exit);
-  try {
-    return await startService();
-  } finally {
-    for (const signal of stopSignals) process.off(signal, exit);
-  }
+/** Calls `onSignal`, which may be replaced. A second listener would miss a signal that arrives while the first one is removed. */
+function listenToSignals(onSignal: () => void) {
+  const listener = (): void => signals.onSignal();
+  const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+  const signals = {
+    onSignal,
+    close: (): void => {
+      for (const name of names) process.off(name, listener);
+    },
+  };
+  for (const name of names) process.on(name, listener);
+  return signals;
 }
 
-/** Stops the service gracefully on the first signal and immediately on the second. `parent` is the process that started this one. */
-function stopOnSignals(service: Service, parent: number, print: (text: string) => void, output: Output): void {
+/**
+ * Creates the listener that stops the service gracefully at the first signal and immediately at the second. `parent` is the process that
+ * started this one.
+ */
+function stopOnSignals(service: Service, parent: number, print: (text: string) => void, output: Output): () => void {
   let stopping = false;
   const stop = (): void => {
     if (stopping) return;
@@ -115,10 +125,9 @@ function stopOnSignals(service: Service, parent: number, print: (text: string) =
       },
     );
   };
-  const onSignal = (): void => (stopping ? process.exit(exitCodes.interrupted) : stop());
-  for (const signal of stopSignals) process.on(signal, onSignal);
   // A Ctrl-C reaches both the shell and the service. The end of the shell does not count as a second signal.
   if (isStartedByNpx()) watchShell(parent, stop);
+  return () => (stopping ? process.exit(exitCodes.interrupted) : stop());
 }
 
 /** Detects the end of the shell of `npx`: `npx` sends signals only to its shell, which does not forward them. */

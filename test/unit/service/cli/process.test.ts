@@ -1,8 +1,10 @@
-import { appendFileSync, closeSync, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, closeSync, constants, mkdirSync, openSync, readdirSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer, type Socket } from "node:net";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { openDatabase } from "../../../../service/store/database";
 import { readServiceAddress } from "../../../../service/store/service-address";
 import { createEndpoint } from "../../../support/endpoint";
 import { expectResponse, pollUntil, send } from "../../../support/raw-http";
@@ -127,6 +129,22 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
     expect(readdirSync(temporary).filter((name) => !name.startsWith("tsx-"))).toEqual([]);
   },
 );
+
+test("a signal at the end of the start stops the service", async () => {
+  const data = join(folder, "late-signal");
+  openDatabase(data).close();
+  // The start blocks while it reads the pipe, and the service runs at the end of this turn of its event loop.
+  const pipe = join(data, "charts.json");
+  execFileSync("mkfifo", [pipe]);
+  const { child, ended } = command(["start", "--port", "0", "--data", data, "--json"]);
+  const openPipe = (): number => openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK);
+  let descriptor = 0;
+  // ENXIO until the service reads.
+  await expect.poll(() => (descriptor = openPipe())).toBeGreaterThan(0);
+  child.kill("SIGTERM");
+  closeSync(descriptor);
+  expect(await ended).toMatchObject({ code: 0, stderr: expect.stringContaining("Stopping") });
+});
 
 const unwritable = "the output: cannot be written (ENOSPC); write it to another place";
 
