@@ -53,7 +53,7 @@ class DamagedRow extends Error {
   override readonly name = "DamagedRow";
 
   constructor(sql: string, error: unknown) {
-    const [, table = "store"] = /\bFROM (\w+)/.exec(sql) ?? [];
+    const table = /\bFROM (\w+)/.exec(sql)?.[1] ?? "store";
     super(`a row of ${table} cannot be read: ${reasonOf(error)}`);
   }
 }

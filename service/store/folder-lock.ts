@@ -33,10 +33,7 @@ export function lockFolder(dataFolder: string): () => void {
       `the data folder ${dataFolder} is in use by another local service (process ${owner}): stop that service or choose another folder with --data`,
     );
   }
-  return () => {
-    lock.exec("ROLLBACK");
-    lock.close();
-  };
+  return () => void lock.close();
 }
 
 function readOwner(lock: Libsql.Database): string {

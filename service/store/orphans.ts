@@ -29,7 +29,7 @@ export function moveOrphans(
     volumes: isVolume,
     workers: isEndpoint,
     logs: (name: string) => {
-      const endpointId = /^(.+)\.log(?:\.\d+)?$/.exec(name)?.[1];
+      const endpointId = /^(.+)\.log(?:\.\d)?$/.exec(name)?.[1];
       return endpointId === undefined || isEndpoint(endpointId);
     },
   };

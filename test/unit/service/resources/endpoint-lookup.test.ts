@@ -153,6 +153,19 @@ describe("the environment of a worker", () => {
     expect(needsOf({ computeType: "CPU", instanceIds: ["cpu5c-8-32"] })).toMatchObject(cpu(8, 32));
   });
 
+  test("keeps its variables when another part of the container changes, in a copy if the template is the user's", () => {
+    const { endpointContainers, endpoints, templates, lookup } = resources;
+    const container = { imageName: "acme/chat:1", containerDiskInGb: 5, env: { A: "1" } };
+    const own = endpointContainers.create({ name: "own" }, { ...container, env: { A: "1", B: "2" } }, undefined);
+    const user = endpoints.create({ name: "user", templateId: resources.template(container), env: { B: "2" } });
+    for (const { id, templateId } of [own, user]) {
+      const changed = endpointContainers.update(id, {}, { imageName: "acme/chat:2" }, undefined);
+      expect(lookup.workerEnvironment(id)).toMatchObject({ image: "acme/chat:2", env: { A: "1", B: "2" } });
+      expect(templates.get(changed.templateId)).toMatchObject({ isServerless: true, boundEndpointId: id });
+      expect(templates.get(templateId).imageName).toBe(id === own.id ? "acme/chat:2" : "acme/chat:1");
+    }
+  });
+
   test("contains dockerArgs in JSON as a command line", () => {
     const dockerArgs = JSON.stringify({ cmd: ["--say", "it's a b"], entrypoint: ["/start"] });
     const { id } = resources.endpoints.create({ templateId: resources.template({ dockerArgs }) });

@@ -132,17 +132,6 @@ describe("a data folder", () => {
       expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o600);
   });
 
-  test("with unrelated files is rejected and not changed", () => {
-    mkdirSync(folder, { mode: 0o755 });
-    for (const name of ["package.json", "README.md", "src", "a.ts", "service.ts"])
-      writeFileSync(join(folder, name), "");
-    expect(openHere).toThrow(
-      `the data folder ${folder}: contains files that are not the service's (README.md, a.ts, package.json, and 2 more); choose a new or empty folder with --data`,
-    );
-    expect(readdirSync(folder)).toHaveLength(5);
-    expect(statSync(folder).mode & 0o777).toBe(0o755);
-  });
-
   test("whose store another program locks delays a change, which fails if the lock remains", () => {
     const database = openHere();
     const unlock = lockStore(folder);
@@ -152,6 +141,15 @@ describe("a data folder", () => {
     unlock();
     insert(database, "third");
   });
+});
+
+test("an attempt to write adds a page to the log", () => {
+  const database = openHere();
+  const sizes = [0, 1].map(() => {
+    database.rewriteHeader();
+    return statSync(join(folder, "service.db-wal")).size;
+  });
+  expect(sizes[1]).toBeGreaterThan(sizes[0] ?? 0);
 });
 
 describe("a transaction", () => {

@@ -36,14 +36,15 @@ test.each([
   ).toThrow(message);
 });
 
-test.each(["SQLITE_CONSTRAINT", "ENOENT", "EIOX", "ENOSPC2", "ANSQLITE_FULL"])(
-  "%s is no fault of the disk, and stays the same error",
-  (code) => {
-    const error = coded(code);
-    expect(diskFault(error, "/data")).toBeUndefined();
-    expect(unreadable("/data", error)).toBe(error);
-  },
-);
+const others = ["SQLITE_CONSTRAINT", "ENOENT", "EIOX", "ENOSPC2"];
+test.each([
+  ...others,
+  ...["FULL", "READONLY", "IOERR", "CANTOPEN", "BUSY", "CORRUPT"].map((code) => `ANSQLITE_${code}`),
+])("%s is no fault of the disk, and stays the same error", (code) => {
+  const error = coded(code);
+  expect(diskFault(error, "/data")).toBeUndefined();
+  expect(unreadable("/data", error)).toBe(error);
+});
 
 const keepFolder = "keep the folder, which may contain accepted jobs, and restore a backup of all its files";
 

@@ -1,5 +1,7 @@
+import { systemClock } from "serverless-compute-api/clock";
 import { expect, test } from "vitest";
 import { type NewJob, toQueued } from "../../../../service/queue/job";
+import { createGroupCommit } from "../../../../service/store/group-commit";
 import { useJobs } from "../queue/support/queue-rig";
 
 function rigOf() {
@@ -66,6 +68,18 @@ test("several tasks wait for the tasks of the next turn, and are committed with 
   await Promise.all([...started, groupCommit.commit(() => last && add(last))]);
   expect(jobs.map(({ id }) => store.find(id)?.job.status)).toEqual(["IN_QUEUE", "IN_QUEUE", "IN_QUEUE"]);
   expect(count.transactions).toBe(1);
+});
+
+test("tasks that keep arriving are committed after 3 ms", async () => {
+  const { database, count } = rigOf();
+  let now = 0;
+  const { commit } = createGroupCommit(database, { ...systemClock, now: () => now });
+  void commit(() => 1);
+  for (; now <= 3; now++) {
+    void commit(() => 1);
+    await new Promise(setImmediate);
+    expect(count.transactions).toBe(now < 3 ? 0 : 1);
+  }
 });
 
 test("a write before the commit runs once, after all tasks of the transaction, and fails with them", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { prepareDataFolder } from "../../../../service/store/data-folder";
@@ -73,13 +73,14 @@ test.each([
 });
 
 test.each([
-  [["notes"], "(notes); choose"],
+  [["notes", "service.ts"], "(notes, service.ts); choose a new or empty folder with --data"],
   [["a", "b", "c"], "(a, b, c); choose"],
   [["a", "b", "c", "d", "e"], "(a, b, c, and 2 more); choose"],
-])("a folder with other files, such as %j, is rejected", (names, message) => {
+])("a folder with other files, such as %j, is rejected and not changed", (names, message) => {
   const folder = scratchFolder();
   for (const name of names) writeFileSync(join(folder, name), "");
   expect(() => prepareDataFolder(folder)).toThrow(message);
+  expect(readdirSync(folder).sort()).toEqual(names);
 });
 
 test.each(["notes", "service.log", "service.log.1", ".DS_Store", "lost+found", "lock", "volumes"])(

@@ -1,6 +1,5 @@
 import { writeFileSync } from "node:fs";
 import { expect, test, vi } from "vitest";
-import { parseServer } from "../../../../service/workers/worker-server";
 import { apiKey } from "../../../support/local-service";
 import { OffsetClock } from "../../../support/offset-clock";
 import { useLoadBalancer } from "./support/load-balancer";
@@ -79,28 +78,11 @@ test("a request waits until HEALTH_CHECK_PATH on PORT_HEALTH returns 200; 204 is
 });
 
 test.each([
-  [{}, { port: 80, healthPort: 80 }],
-  [{ PORT: "8000" }, { port: 8000, healthPort: 80 }],
-  [{ PORT_HEALTH: "8001" }, { port: 80, healthPort: 8001 }],
-])("the environment %j has the ports %j, because both default to 80", (env, ports) => {
-  expect(parseServer(env)).toEqual({ ...ports, healthPath: "/ping" });
-});
-
-const invalidPort = 'env.PORT: "http" is not allowed; must be a port from 1 to 65535';
-
-test.each([
-  [{ PORT: "http" }, invalidPort],
-  [{ PORT_HEALTH: "0" }, 'env.PORT_HEALTH: "0" is not allowed'],
-  [{ HEALTH_CHECK_PATH: "ping" }, 'env.HEALTH_CHECK_PATH: "ping" is not allowed; must be a path such as /ping'],
-  [{ HEALTH_CHECK_PATH: "/a b" }, "must be a path such as /ping"],
-  [{ HEALTH_CHECK_PATH: "/zustand-\u{fc}" }, "must be a path such as /ping"],
-  [{ HEALTH_CHECK_PATH: "/\u{5065}\u{5eb7}" }, "must be a path such as /ping"],
-])("the environment %j is rejected", (env, fault) => {
-  expect(() => parseServer(env)).toThrow(fault);
-});
-
-test.each([
-  ["an invalid environment", { PORT: "http" }, `no worker can be started: ${invalidPort}`],
+  [
+    "an invalid environment",
+    { PORT: "http" },
+    'no worker can be started: env.PORT: "http" is not allowed; must be a port from 1 to 65535',
+  ],
   [
     "a health check path that no request can have",
     { HEALTH_CHECK_PATH: "/\u{5065}" },
