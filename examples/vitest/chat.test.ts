@@ -7,14 +7,14 @@ import { createService, type Service } from "serverless-compute-local";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { program } from "./program";
 
-let backend: string;
+let folder: string;
 let service: Service;
 let stack: Stack;
 let url: string;
 let endpointId: string;
 
 beforeAll(async () => {
-  backend = await mkdtemp(join(tmpdir(), "chat-state-"));
+  folder = await mkdtemp(join(tmpdir(), "chat-"));
   service = await createService({
     port: 0,
     ephemeral: true,
@@ -26,7 +26,10 @@ beforeAll(async () => {
   });
   stack = await LocalWorkspace.createOrSelectStack(
     { stackName: "test", projectName: "chat", program },
-    { envVars: { PULUMI_BACKEND_URL: `file://${backend}`, PULUMI_CONFIG_PASSPHRASE: "only for tests" } },
+    {
+      workDir: folder,
+      envVars: { PULUMI_BACKEND_URL: `file://${folder}`, PULUMI_CONFIG_PASSPHRASE: "only for tests" },
+    },
   );
   await stack.setAllConfig({
     "serverless-compute:apiKey": { value: service.apiKey, secret: true },
@@ -40,7 +43,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack?.destroy();
   await service?.stop(0);
-  await rm(backend, { recursive: true, force: true });
+  await rm(folder, { recursive: true, force: true });
 }, 120_000);
 
 const call = (method: string, path: string, body?: object): Promise<Response> =>

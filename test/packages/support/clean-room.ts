@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { inject } from "vitest";
@@ -14,6 +14,7 @@ export interface CleanRoom {
   write(name: string, text: string): Promise<void>;
   /** Runs a command in the folder; a bare name is resolved on PATH. */
   run(command: string, args: string[], env?: Record<string, string>): Promise<Finished>;
+  /** Deletes the room; rejects if its commands left temporary files. */
   remove(): Promise<void>;
 }
 
@@ -28,6 +29,7 @@ export async function createCleanRoom(node: string): Promise<CleanRoom> {
   const env = withCliOnPath(inject("cli"), {
     ...Object.fromEntries(inheritedVariables),
     PATH: path.join(delimiter),
+    TMPDIR: join(folder, "tmp"),
     PULUMI_HOME: join(folder, "home"),
     PULUMI_BACKEND_URL: `file://${join(folder, "backend")}`,
     PULUMI_CONFIG_PASSPHRASE: "only for tests",
@@ -38,12 +40,19 @@ export async function createCleanRoom(node: string): Promise<CleanRoom> {
   });
   env["PATH"] = [dirname(node), env["PATH"]].join(delimiter);
   await mkdir(join(folder, "backend"));
+  await mkdir(join(folder, "tmp"));
   return {
     folder,
     env,
     write: (name, text) => writeFile(join(folder, name), text),
     run: (command, args, more = {}) => run(command, args, { cwd: folder, env: { ...env, ...more }, timeout: 280_000 }),
-    remove: () => rm(folder, { recursive: true, force: true }),
+    async remove() {
+      // ts-node and pytest keep these for their next runs.
+      const isKept = (name: string): boolean => /^(ts-node|pytest-of)-/.test(name);
+      const temporary = (await readdir(join(folder, "tmp"))).filter((name) => !isKept(name));
+      await rm(folder, { recursive: true, force: true });
+      if (temporary.length > 0) throw new Error(`commands left temporary files: ${temporary.join(", ")}`);
+    },
   };
 }
 
