@@ -1,6 +1,9 @@
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { systemClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test } from "vitest";
 import { createContainers } from "../../../../service/workers/runtimes/container/containers";
+import { splitOutput } from "../../../../service/workers/runtimes/container/output";
 import { scratchFolder } from "../../../support/folders";
 import { plainNeeds } from "./support/container-needs";
 import { useDockerEngine } from "./support/docker-engine";
@@ -106,3 +109,22 @@ test("the firewall is a possible obstacle once the container's address of the se
     /^no request from its container serverless-compute-w1 arrived at host.docker.internal:1; /,
   );
 });
+
+/** A part of a container's output as the engine multiplexes it. */
+function frame(stream: number, part: string): Buffer {
+  const header = Buffer.alloc(8);
+  header.writeUInt8(stream, 0);
+  header.writeUInt32BE(Buffer.byteLength(part), 4);
+  return Buffer.concat([header, Buffer.from(part)]);
+}
+
+test.each([1, 3, 1000])(
+  "the output of a container is split by stream if it arrives in chunks of %i bytes",
+  async (size) => {
+    const bytes = Buffer.concat([frame(1, "one\n"), frame(2, "an error\n"), frame(1, ""), frame(1, "two\n")]);
+    const count = Math.ceil(bytes.length / size);
+    const chunks = Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
+    const { stdout, stderr } = splitOutput(Readable.from(chunks));
+    expect(await Promise.all([text(stdout), text(stderr)])).toEqual(["one\ntwo\n", "an error\n"]);
+  },
+);

@@ -1,7 +1,6 @@
-import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { useLocalService } from "../../../support/local-service";
-import { images, scratchFile, shortTimings } from "./support/programs";
+import { images, shortTimings } from "./support/programs";
 
 async function useHandler(image = "tool", more: Record<string, string> = {}) {
   const rig = await useLocalService({ images: { ...images, ...more }, timings: shortTimings });
@@ -121,26 +120,4 @@ test.each([
 ])("a job fails with the reason if its %s", async (_what, image, reason) => {
   const { ended } = await useHandler(image, { absent: "no-such-command-here --x" });
   expect(await ended({})).toMatchObject({ status: "FAILED", error: expect.stringMatching(reason) });
-});
-
-test("a handler that writes to its worker's pipe cannot end another job or receive a second one", async () => {
-  const { jobs } = await useHandler();
-  const lines = ['{"ready":true}', '{"id":"unknown","output":1}', '{"id":5,"chunk":1}', '{"stop":"unknown"}'];
-  const file = scratchFile();
-  const [first, second] = [await jobs.submit({ do: "write", lines, file }), await jobs.submit({ do: "wait", ms: 0 })];
-  await jobs.reaches(first, "IN_PROGRESS");
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  expect((await jobs.health()).jobs).toMatchObject({ inProgress: 1, inQueue: 1 });
-  writeFileSync(file, "");
-  expect(await jobs.reaches(first)).toMatchObject({ status: "COMPLETED", output: "written" });
-  expect(await jobs.reaches(second)).toMatchObject({ status: "COMPLETED", output: "waited" });
-});
-
-test("a handler that writes an invalid line to its worker's pipe fails its job, and its worker is replaced", async () => {
-  const { ended } = await useHandler();
-  for (const line of ["nonsense", "[]"]) {
-    const failed = await ended({ do: "write", lines: [line], file: scratchFile() });
-    expect(failed).toMatchObject({ status: "FAILED", error: expect.stringContaining("result was rejected") });
-    expect((await ended({ do: "pid" }))["workerId"]).not.toBe(failed["workerId"]);
-  }
 });

@@ -3,16 +3,23 @@ import { systemClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test } from "vitest";
 import { createEngineClient } from "../../../../service/workers/runtimes/container/engine-client";
 import { createImages } from "../../../../service/workers/runtimes/container/images";
+import { openPulledImages } from "../../../../service/workers/runtimes/container/pulled-images";
+import { scratchFolder } from "../../../support/folders";
 import { closeServer, listenOnLoopback } from "../../../support/loopback";
 
 /** An engine that has the image "present", and responds to each pull with these lines, one a second. */
 async function useEngine({ status = 200, progress = [] }: { status?: number; progress?: object[] } = {}) {
   const pulls: { image: string | null; auth: unknown }[] = [];
+  const removals: string[] = [];
   const server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://engine");
     if (request.method === "GET") {
       const found = pathname === "/images/present/json" ? 200 : 404;
       return response.writeHead(pathname === "/images/broken/json" ? 500 : found).end('{"message":"no disk"}');
+    }
+    if (request.method === "DELETE") {
+      removals.push(pathname);
+      return response.writeHead({ "/images/used": 409, "/images/gone": 404 }[pathname] ?? 200).end();
     }
     const auth = request.headers["x-registry-auth"];
     pulls.push({
@@ -31,7 +38,7 @@ async function useEngine({ status = 200, progress = [] }: { status?: number; pro
   const images = createImages(client, clock, (image) => pulled.push(image));
   const ensure = (image: string, auth?: { username: string; password: string }) =>
     images.ensure(image, auth, (line) => lines.push(line));
-  return { ensure, pulls, pulled, lines };
+  return { client, ensure, pulls, pulled, lines, removals };
 }
 
 test("an image that the engine has is not pulled", async () => {
@@ -121,4 +128,18 @@ test("workers share the pull of an image with the same credentials, and a later 
   expect(lines).toContain("waits for the image acme/worker, which another worker pulls");
   await ensure("acme/worker");
   expect(pulls).toHaveLength(3);
+});
+
+test("pulled images that no endpoint uses are removed, unless a container uses them", async () => {
+  const { client, removals } = await useEngine();
+  const folder = scratchFolder();
+  const pulledImages = openPulledImages(folder);
+  await pulledImages.removeUnused(client, new Set());
+  for (const image of ["needed", "used", "gone", "unused", "unused"]) pulledImages.add(image);
+  await pulledImages.removeUnused(client, new Set(["needed"]));
+  expect(removals).toEqual(["/images/used", "/images/gone", "/images/unused"]);
+  await openPulledImages(folder).removeUnused(client, new Set());
+  expect(removals.slice(3)).toEqual(["/images/needed", "/images/used"]);
+  const silent = createEngineClient({ displayUrl: "silent", host: "127.0.0.1", port: 1 });
+  await expect(pulledImages.removeUnused(silent, new Set())).rejects.toThrow("silent does not respond");
 });

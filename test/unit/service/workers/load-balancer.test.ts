@@ -84,11 +84,6 @@ test.each([
     'no worker can be started: env.PORT: "http" is not allowed; must be a port from 1 to 65535',
   ],
   [
-    "a health check path that no request can have",
-    { HEALTH_CHECK_PATH: "/\u{5065}" },
-    'no worker can be started: env.HEALTH_CHECK_PATH: "/\u{5065}" is not allowed; must be a path such as /ping, in ASCII characters without spaces',
-  ],
-  [
     "an unhealthy worker",
     { BREAKS: "health" },
     'workers of the image "acme/server:1" are not healthy: local-ID has run for N s; GET /ping on port N returned 500; its program must return 200 to health checks',

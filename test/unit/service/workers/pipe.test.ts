@@ -1,11 +1,12 @@
 import { duplexPair } from "node:stream";
 import { setImmediate as turn } from "node:timers/promises";
+import { limits } from "serverless-compute-api/shapes";
 import { expect, test } from "vitest";
 import { toQueued, toRunning } from "../../../../service/queue/job";
 import type { WorkerPipe } from "../../../../service/workers/dispatcher";
 import { servePipe } from "../../../../service/workers/pipe";
 import { createWorkerRegistry } from "../../../../service/workers/registry";
-import { oversize, resultLimit } from "../../../../service/workers/results";
+import { jobText, oversize, readResult, resultLimit } from "../../../../service/workers/results";
 import { ManualClock } from "../../../support/manual-clock";
 import { submissionAt } from "../queue/support/queue-rig";
 
@@ -150,4 +151,22 @@ test("chunks belong to the worker's job, and an unwritable one is an error of th
   expect(chunks).toEqual(["1"]);
   expect(errors).toEqual([new Error("disk full")]);
   expect(ends).toEqual([]);
+});
+
+test("a job's line has only the members that it has", async () => {
+  const { job } = await usePipe();
+  expect(jobText({ job, input: undefined, s3Config: undefined })).toBe('{"id":"job"}');
+  expect(jobText({ job, input: "1.0", s3Config: "{}" })).toBe('{"id":"job","input":1.0,"s3Config":{}}');
+});
+
+test.each([
+  ["run", limits.runPayload],
+  ["runsync", limits.runsyncPayload],
+  ["openai", limits.runsyncPayload],
+] as const)("an output of a job of /%s may have %i bytes", (operation, bytes) => {
+  const read = (output: string) => readResult(new Map([["output", output]]), operation);
+  const longest = `"${"é".repeat(bytes / 2 - 1)}"`;
+  expect(read(longest).output).toBe(longest);
+  const error = `the output has ${bytes + 2} bytes, more than the limit of ${bytes} for /${operation}; store it elsewhere`;
+  expect(read(`${longest}  `)).toMatchObject({ output: undefined, error: expect.stringContaining(error) });
 });

@@ -1,5 +1,4 @@
 import { expect, test, vi } from "vitest";
-import { OffsetClock } from "../../../support/offset-clock";
 import { at } from "../../../support/raw-http";
 import { useRollingEndpoint } from "./support/rolling";
 
@@ -35,23 +34,6 @@ test("both REST versions list old and new workers while the new version's first 
   expect((await endpoint.v2("/releases")).json).toMatchObject({
     rollout: { workersOnLatest: 2, percentOnLatest: 100 },
   });
-});
-
-test("an idle old worker ends once the new worker has been idle for rolloutPause", async () => {
-  const clock = new OffsetClock();
-  const fields = { workersMin: 1, workersMax: 2, idleTimeout: 3600 };
-  const endpoint = await useRollingEndpoint(fields, { rolloutPause: 600_000 }, { VERSION: "1" }, clock);
-  await expect.poll(() => endpoint.phases("IDLE")).toBe(1);
-  await endpoint.deploy({ VERSION: "2" });
-  await expect.poll(() => endpoint.phases("IDLE")).toBe(2);
-  await clock.advance(500_000);
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  expect((await endpoint.workers()).map(({ version, status }) => [version, status])).toEqual([
-    [1, "IDLE"],
-    [2, "IDLE"],
-  ]);
-  await clock.advance(100_000);
-  await expect.poll(() => endpoint.versions()).toEqual([2]);
 });
 
 test("a worker that was still starting when the endpoint changed ends immediately", async () => {

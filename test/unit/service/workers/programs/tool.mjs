@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync, writeSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** A handler whose action is selected by `input.do`. */
@@ -63,10 +63,6 @@ export default async function tool({ id, input, signal, ...rest }) {
       return { list: [null, Number(input.text)] };
     case "stream":
       return [1, Number(input.text)].values();
-    case "write":
-      for (const line of input.lines) writeSync(3, `${line}\n`);
-      while (input.file !== undefined && !existsSync(input.file)) await delay(10);
-      return "written";
     case "nothing":
       return undefined;
     case "refresh":

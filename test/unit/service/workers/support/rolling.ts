@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import type { Clock } from "serverless-compute-api/clock";
 import { expect, onTestFinished } from "vitest";
 import type { ServiceTimings } from "../../../../../service/timings";
 import { useLocalService } from "../../../../support/local-service";
@@ -14,13 +13,11 @@ export async function useRollingEndpoint(
   fields: object,
   timings: Partial<ServiceTimings> = {},
   env: Record<string, string> = { VERSION: "1" },
-  clock?: Clock,
 ) {
   const file = fileURLToPath(new URL("../../../../support/handlers/versioned.mjs", import.meta.url));
   const rig = await useLocalService({
     images: { versioned: file },
     timings: { ...shortTimings, rolloutPause: 300, ...timings },
-    ...(clock ? { clock } : {}),
   });
   const jobs = await rig.jobsOn("versioned", { idleTimeout: 30, ...fields }, { env });
   const templateId = stringAt(await rig.rest("GET", `/endpoints/${jobs.id}`), "templateId");
