@@ -49,6 +49,7 @@ const faultsOfBoth = [
   "rollback-model",
   "rollback-states",
   "secrecy",
+  "unconfirmed-updates",
   "untouched-fields",
 ];
 

@@ -29,6 +29,8 @@ export interface Update<Inputs> {
   changed(key: string): boolean;
   /** Values of the object that the program omits and the update does not change. */
   kept?: Properties;
+  /** Called after a request that changed the object and that others follow. */
+  onApplied?(): void;
 }
 
 /** A new or adopted object. */

@@ -9,6 +9,7 @@ import { createListCache, type Listing, type ObjectReader } from "./lists";
 import { completeObject, observeObject, readResultOf } from "./observation";
 import { defineResource, type Resource } from "./operations";
 import { withoutOmitted } from "./properties/defaults";
+import { updateOrMark } from "./unfinished";
 
 /** An object of the account with the inputs of an import. */
 export interface ImportedObject {
@@ -47,6 +48,7 @@ export function defineObject<Inputs extends NamedInputs, Outputs extends object,
     },
     delete: (id, _olds, context) => deleteObject(definition, id, context),
     ...operations,
+    update: (id, update, context) => updateOrMark(id, update, context, operations.update ?? definition.update),
   });
   const importedObjectOf = async (object: ApiObject, context: Context): Promise<ImportedObject> => {
     const record = await completeObject(definition, object, {}, context, "import");

@@ -7,6 +7,7 @@ import { defaultsOf, isOmitted, serviceDetermined, withOmitted } from "./propert
 import { diffProperty } from "./properties/diff";
 import { withDerivedOutputs } from "./properties/preview-outputs";
 import { propertyOf } from "./properties/schema";
+import { duplicatesKey, unconfirmedIn, unconfirmedKey } from "./unfinished";
 
 /** Adds what a listed record lacks. */
 export const completeObject = async <Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
@@ -55,9 +56,6 @@ export function outputsOf<Inputs extends NamedInputs, Outputs extends object, Ap
 export const pick = (object: object, keys: readonly string[]): Properties =>
   toProperties(Object.fromEntries(Object.entries(object).filter(([key]) => keys.includes(key))));
 
-/** Key of the state with the ids of duplicates that a create could not delete. A read keeps it. */
-export const duplicatesKey = "duplicates";
-
 /** The state after a read of an object: the old state with the reported differences. */
 export function readResultOf(
   id: string,
@@ -65,6 +63,7 @@ export function readResultOf(
   { inputs: reportedInputs, outputs: reportedOutputs }: ObservedObject<object, object>,
   { inputs: shape, outputs }: Pick<ResourceSchemas, "inputs" | "outputs">,
 ): ReadResult {
+  const unread = unconfirmedIn(olds).filter((key) => !(key in reportedInputs));
   const { inputs, determined } = mergeRead(shape, olds, new Map(Object.entries(reportedInputs)));
   return {
     id,
@@ -72,6 +71,7 @@ export function readResultOf(
     outputs: withOmitted(
       withDerivedOutputs(outputs, id, {
         ...pick(olds, [duplicatesKey, ...Object.keys(outputs.shape)]),
+        ...(unread.length > 0 && { [unconfirmedKey]: unread }),
         ...inputs,
         ...toProperties(reportedOutputs),
       }),

@@ -8,13 +8,14 @@ import { helpOf, ResourceInitError, UserError } from "./errors";
 import { invalidateLists } from "./lists";
 import { type ErrorContext, toUserError } from "./messages";
 import { generatedNameCannotAdopt } from "./names";
-import { duplicatesKey, readResultOf } from "./observation";
+import { readResultOf } from "./observation";
 import { checkInputs, unsupportedInputs } from "./properties/check";
 import { defaultsOf, keptValues, nameSourceOf, withOmitted, withoutOmitted } from "./properties/defaults";
 import { diffProperties } from "./properties/diff";
 import { inputWarnings } from "./properties/input-warnings";
 import { previewOutputs, withDerivedOutputs } from "./properties/preview-outputs";
 import { withTimeout } from "./timeout";
+import { duplicatesKey, unfinishedIn } from "./unfinished";
 
 /** The operations of a kind and its schemas. */
 export type Resource = ResourceOperations & ResourceSchemas;
@@ -27,7 +28,9 @@ export function defineResource<Inputs extends object, Outputs extends object>(
   const plan = (change: PlannedChange): Plan => definition.plan?.(change) ?? {};
   const diff = (olds: Properties, news: Properties, dialect?: Dialect): Change[] => {
     const changes = diffProperties(shape, olds, news, dialect);
-    return plan({ changes, olds, news, dialect, keepsName: false }).changes ?? changes;
+    const planned = plan({ changes, olds, news, dialect, keepsName: false }).changes ?? changes;
+    const unfinished = unfinishedIn(olds).filter((key) => !planned.some(({ path }) => path[0] === key));
+    return [...planned, ...unfinished.map((key): Change => ({ path: [key], kind: "update", replace: false }))];
   };
   const labelOf = (properties: Properties, id?: string): string => {
     const name = stringAt(properties, "name");

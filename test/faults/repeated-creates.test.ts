@@ -40,6 +40,12 @@ describe.each(cases)(
         return expect([outcome, ids]).toEqual([expect.objectContaining({ id: ids[0] }), [expect.any(String)]]);
       if (!(outcome instanceof ResourceInitError)) throw outcome;
       expect([outcome.id, outcome.outputs["duplicates"]].flat().sort()).toEqual(ids.sort());
+      // A refresh removes the failure of the create from the state, but not the duplicate.
+      const state = (await lifecycle.read(outcome.id, outcome.outputs, bench.context()))?.outputs ?? {};
+      const inputs = generatedInputsOf(name);
+      expect(lifecycle.diff(state, inputs)).toMatchObject([{ path: ["duplicates"], replace: false }]);
+      await lifecycle.update(outcome.id, state, inputs, bench.context());
+      expect(await idsOf(name)).toEqual([outcome.id]);
     });
 
     test("under a name of the program lists both objects if a gateway repeats the request and the response is lost", async () => {

@@ -32,9 +32,15 @@ async function schedule(seed: number, story: string[]): Promise<void> {
     const run = startProcess(random);
     const end = await endOf(act(deployment, operation, programs.current(), run));
     story.push(`${operation} with ${injected.join(" ")}: ${end}${run.context.signal.aborted ? " (cancelled)" : ""}`);
+    const wasKilled = run.killed();
     bench.proxy.clear();
     const orphans = await removeOrphans(bench, [deployment], () => startProcess());
     if (end === "went well") expect(orphans, "unfinished objects of a successful deployment").toEqual([]);
+    // A killed process records nothing, so that only a refresh would show what it changed.
+    if (operation === "up" && !wasKilled && random.chance(0.3)) {
+      programs.undo();
+      story.push("the program returns to its previous version");
+    }
     // After another undisturbed run, the service matches the program.
     await act(deployment, operation, programs.current(), startProcess());
     await expectAgreement(bench, [deployment], startProcess());

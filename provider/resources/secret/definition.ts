@@ -61,11 +61,14 @@ const observe = ({ name, description }: SecretRecord): ObservedObject<Inputs, Ou
 
 async function update(
   id: string,
-  { news: { value, description }, changed }: Update<Inputs>,
+  { news: { value, description }, changed, onApplied }: Update<Inputs>,
   context: Context,
 ): Promise<Partial<Outputs>> {
   const { management } = context.clients;
-  if (value !== undefined && changed("value")) await management.updateSecretValue({ id, value }, callOptions(context));
+  if (value !== undefined && changed("value")) {
+    await management.updateSecretValue({ id, value }, callOptions(context));
+    onApplied?.();
+  }
   if (changed("description")) await management.updateSecretDescription({ id, description }, callOptions(context));
   return {};
 }

@@ -23,6 +23,7 @@ import {
   type Update,
 } from "../../framework/definition";
 import { defineObject } from "../../framework/object";
+import { unconfirmedIn } from "../../framework/unfinished";
 import { cudaVersionFailures } from "../cuda-versions";
 import { checkedInputs, type Inputs, type Outputs, templateContent, templateInputs, templateOutputs } from "./inputs";
 import { releaseTemplate } from "./release";
@@ -62,7 +63,7 @@ const settingsOf = ({
  */
 async function update(
   id: string,
-  { olds, news, changed }: Update<Inputs>,
+  { olds, news, changed, onApplied }: Update<Inputs>,
   context: Context,
 ): Promise<Partial<Outputs>> {
   const { management } = context.clients;
@@ -73,8 +74,10 @@ async function update(
     ...settingsOf({ ...news, volumeInGb: news.volumeInGb ?? keptVolume }),
   };
   const changes = changedSettings(settings, (key) => changesSetting(key, changed));
-  if (Object.keys(changes).length > 0)
+  if (Object.keys(changes).length > 0) {
     await management.updateTemplate(id, changes, { ...callOptions(context), settings });
+    onApplied?.();
+  }
   const { updateCopy } = management;
   if (updateCopy && templateContent.some(changed)) {
     const change = { olds, container: containerOf(settings), changed };
@@ -98,8 +101,10 @@ export function copyAfter(
 ): ContainerSettings {
   if (!copy) return withOwnSettings(template, own);
   const { env: variables = {} } = checkedInputs.pick({ env: true }).partial().safeParse(olds).data ?? {};
+  // A failed update may have set variables that the state does not contain.
+  const isUnconfirmed = unconfirmedIn(toProperties(olds)).includes("env");
   const isChanged = ([name]: [string, string]): boolean =>
-    variables[name] !== template.env[name] && own.env?.[name] === undefined;
+    (isUnconfirmed || variables[name] !== template.env[name]) && own.env?.[name] === undefined;
   const env = [
     ...Object.entries(copy.env).filter((entry) => !isChanged(entry)),
     ...Object.entries(template.env).filter(isChanged),

@@ -112,10 +112,16 @@ function named(declared: Declared): Declared {
 /** A program that changes randomly in each step. */
 export function createPrograms(random: Random) {
   let choices = first;
+  let previous = first;
   return {
     current: () => programOf(choices),
     change(): void {
+      previous = choices;
       choices = changed(choices, random);
+    },
+    /** Returns to the program before the last change; a volume cannot shrink. */
+    undo(): void {
+      choices = { ...previous, size: choices.size };
     },
   };
 }
