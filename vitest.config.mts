@@ -69,7 +69,6 @@ const withProcesses = [
   "service/cli/**/*",
   ...[
     "crashes",
-    "file-limit",
     "forwarding",
     "handlers",
     "isolation",

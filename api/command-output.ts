@@ -27,7 +27,7 @@ export async function untilInterrupted<Result>(
   const controller = new AbortController();
   const abort = () => controller.abort(new Error("interrupted"));
   process.once("SIGINT", abort);
-  outputClosed?.addEventListener("abort", abort, { once: true });
+  outputClosed?.addEventListener("abort", abort);
   if (outputClosed?.aborted) abort();
   try {
     return await command(controller.signal);

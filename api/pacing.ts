@@ -17,7 +17,7 @@ export function createSlots(count: number) {
         reject(signal?.reason);
       };
       queue.push(resolveWait);
-      signal?.addEventListener("abort", cancelWait, { once: true });
+      signal?.addEventListener("abort", cancelWait);
     });
   }
 

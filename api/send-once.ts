@@ -68,7 +68,7 @@ export function sendOnce(
       reject(signal.reason);
       dispatchController?.abort(new Error("the request was abandoned"));
     };
-    signal.addEventListener("abort", abort, { once: true });
+    signal.addEventListener("abort", abort);
 
     dispatcher.dispatch(
       {

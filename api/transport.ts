@@ -91,7 +91,7 @@ export function createTransport(settings: TransportSettings): Transport {
     const behindProxy = proxies !== undefined && !isLoopback(request.url);
     const attemptController = new AbortController();
     const abortAttempt = () => attemptController.abort(signal?.reason);
-    signal?.addEventListener("abort", abortAttempt, { once: true });
+    signal?.addEventListener("abort", abortAttempt);
     // Uses real time even with a test clock, because the timeout limits the network.
     const timer = setTimeout(() => attemptController.abort(), Math.min(maxTimerDelay, timeout));
     const passText = (part: string): void => {

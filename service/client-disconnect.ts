@@ -20,7 +20,7 @@ export function disconnectSignal(reply: FastifyReply): AbortSignal {
 export function onAbort(signal: AbortSignal, undo: () => Promise<unknown>): void {
   const runUndo = (): void => void undo().catch(() => undefined);
   if (signal.aborted) runUndo();
-  else signal.addEventListener("abort", runUndo, { once: true });
+  else signal.addEventListener("abort", runUndo);
 }
 
 /** Reports at the end of a response whether it was sent completely. */

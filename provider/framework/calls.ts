@@ -53,7 +53,7 @@ export function untilAborted<Result>(response: Promise<Result>, signal: AbortSig
   return new Promise((resolve, reject) => {
     const rejectAborted = (): void => reject(signal.reason);
     if (signal.aborted) rejectAborted();
-    signal.addEventListener("abort", rejectAborted, { once: true });
+    signal.addEventListener("abort", rejectAborted);
     response.then(resolve, reject).finally(() => signal.removeEventListener("abort", rejectAborted));
   });
 }
@@ -79,7 +79,7 @@ export async function completeDespiteCancel<Result>(
   };
   // A sleep that `done` ends is not an error.
   const onAbort = (): void => void abortAfterGracePeriod().catch(() => undefined);
-  signal.addEventListener("abort", onAbort, { once: true });
+  signal.addEventListener("abort", onAbort);
   try {
     return await call({ ...callOptions(context), signal: requestAbort.signal, waitSignal: signal });
   } finally {

@@ -93,7 +93,7 @@ export function createPendingRequests(events: JobEvents, clock: Clock) {
           cancelWait();
           finish();
         }
-        signal.addEventListener("abort", abort, { once: true });
+        signal.addEventListener("abort", abort);
       }),
     get closed(): boolean {
       return closed;

@@ -219,7 +219,7 @@ export function createWebhookDelivery({
   async function send({ url, body }: PendingWebhook): Promise<string | undefined> {
     const timeout = new AbortController();
     const abort = (): void => timeout.abort();
-    stopping.signal.addEventListener("abort", abort, { once: true });
+    stopping.signal.addEventListener("abort", abort);
     const timer = setTimeout(abort, timings.webhookAnswer);
     try {
       const status = await post(new URL(url), body, timeout.signal);

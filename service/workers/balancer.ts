@@ -99,7 +99,6 @@ export function createBalancer({
       };
       endpoints.set(endpointId, waiters.add(waiter));
       disconnect.addEventListener("abort", () => waiter.fail(disconnectError()), {
-        once: true,
         signal: ended.signal,
       });
       clock.sleep(timings.requestWait, ended.signal).then(

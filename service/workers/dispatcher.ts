@@ -109,7 +109,7 @@ export function createDispatcher({
         jobs.stopWaiting(worker.endpointId, waiter);
         resolve([]);
       }
-      pollEnd.addEventListener("abort", stopWaiting, { once: true });
+      pollEnd.addEventListener("abort", stopWaiting);
     });
   }
 

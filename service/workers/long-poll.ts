@@ -23,7 +23,7 @@ export function createLongPolls(clock: Clock) {
       const workerPolls = polls.get(worker) ?? new ShortLivedMap();
       workerPolls.set(poll, true);
       polls.set(worker, workerPolls);
-      signal.addEventListener("abort", endPoll, { once: true });
+      signal.addEventListener("abort", endPoll);
       if (signal.aborted) endPoll();
       void clock.sleep(ms, poll.signal).then(endPoll, () => undefined);
       try {
@@ -46,7 +46,7 @@ export function createLongPolls(clock: Clock) {
 export const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
+    else signal.addEventListener("abort", () => resolve());
   });
 
 /** Interval at which the request to stop a job is repeated, ms: the job may reach the worker after the first request. */

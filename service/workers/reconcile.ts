@@ -25,9 +25,8 @@ export function createReconcileLoop({
   );
 
   /** Reconciles all endpoints; returns the time of the next pass. */
-  async function reconcileAll(): Promise<number | undefined> {
-    const nextPass = Math.min(...endpoints().map(reconcile));
-    return nextPass === Number.POSITIVE_INFINITY ? undefined : nextPass;
+  async function reconcileAll(): Promise<number> {
+    return Math.min(...endpoints().map(reconcile));
   }
 
   return {

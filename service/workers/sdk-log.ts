@@ -24,7 +24,7 @@ const encodingErrors =
  */
 export function unsentResult(line: string): { jobId: string; reason: string } | undefined {
   const { jobId = null, message = "" } = errorIn(line) ?? {};
-  const [, reason = ""] = /^Error (?:while returning job result\. \||handling job:) (.*)$/s.exec(message) ?? [];
+  const reason = /^Error (?:while returning job result\. \||handling job:) (.*)$/s.exec(message)?.[1] ?? "";
   return jobId !== null && encodingErrors.test(reason) ? { jobId, reason } : undefined;
 }
 
@@ -36,7 +36,7 @@ const escapes: Readonly<Record<string, string>> = { n: "\n", t: "\t", r: "\r" };
 export function errorLines(line: string): string[] | undefined {
   const { message } = errorIn(line) ?? {};
   if (message === undefined) return undefined;
-  const [, parts] = /^Uncaught exception \| \[(.*)\]$/s.exec(message) ?? [];
+  const parts = /^Uncaught exception \| \[(.*)\]$/s.exec(message)?.[1];
   if (parts === undefined) return message.split("\n");
   const texts = [...parts.matchAll(pythonText)].map(([, single, double]) => single ?? double ?? "");
   return texts

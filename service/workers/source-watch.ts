@@ -1,8 +1,16 @@
 import { createHash } from "node:crypto";
-import { existsSync, type FSWatcher, readdirSync, readFileSync, watch } from "node:fs";
+import {
+  existsSync,
+  type FSWatcher,
+  readdirSync,
+  readFileSync,
+  type Stats,
+  unwatchFile,
+  watch,
+  watchFile,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../errors";
-import { pollFile } from "../file-poll";
 import { isSource, sourceFileOf } from "./handler-files";
 
 /** Time for which a file must stay unchanged before it counts as saved, ms; editors write in several steps. */
@@ -102,18 +110,17 @@ export function watchSources({ images, onSave, onNotice }: SourceWatchOptions): 
   }
 
   watchFolders([...roots], (path) => hashes.set(path, hashOf(path) ?? ""));
-  const rootPolls = [...roots].map((root) =>
-    pollFile(
-      root,
+  const rootChecks = [...roots].map((root) => {
+    const check = (now: Stats, before: Stats): void => {
       // A new folder may get the inode of the old one.
-      ({ ino, birthtimeMs }) => `${ino} ${birthtimeMs}`,
-      replacementInterval,
-      () => rewatchFolder(root),
-    ),
-  );
+      if (now.ino !== before.ino || now.birthtimeMs !== before.birthtimeMs) rewatchFolder(root);
+    };
+    watchFile(root, { interval: replacementInterval, persistent: false }, check);
+    return () => unwatchFile(root, check);
+  });
   return {
     close() {
-      for (const poll of rootPolls) poll.close();
+      for (const end of rootChecks) end();
       for (const watcher of watchers.values()) watcher.close();
       for (const timer of timers.values()) clearTimeout(timer);
     },

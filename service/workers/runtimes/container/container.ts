@@ -64,7 +64,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
 
   async function run(): Promise<ContainerEnd> {
     const stopRequest = new Promise<undefined>((resolve) => {
-      stopped.signal.addEventListener("abort", () => resolve(undefined), { once: true });
+      stopped.signal.addEventListener("abort", () => resolve(undefined));
     });
     const preparation = start.prepare();
     preparation.catch(() => undefined);

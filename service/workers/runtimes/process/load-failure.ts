@@ -11,7 +11,7 @@ interface SourcePosition {
 }
 
 /** Stack frames of Node, packages and the worker program. */
-const foreignFrame = /^\s+at .*(?:\bnode:|[\\/]node_modules[\\/]|[\\/]node-host\.[jt]s|<anonymous>)/;
+const foreignFrame = /^\s+at .*(?:\bnode:|[\\/]node_modules[\\/]|[\\/]node-host\.[jt]s|<anonymous>\)?$)/;
 
 /**
  * Returns the report of a handler file that failed to load: file, line and caret, then the error without foreign stack frames. Returns

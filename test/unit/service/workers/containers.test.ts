@@ -1,4 +1,4 @@
-import { Readable } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { systemClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test } from "vitest";
@@ -7,6 +7,23 @@ import { splitOutput } from "../../../../service/workers/runtimes/container/outp
 import { scratchFolder } from "../../../support/folders";
 import { plainNeeds } from "./support/container-needs";
 import { useDockerEngine } from "./support/docker-engine";
+
+/** Creates the containers of an engine; `notes` receives the log. */
+function containersAt(port: number, notes: unknown[] = []) {
+  const log = (...words: unknown[]): void => void notes.push(words.at(-1));
+  const containers = createContainers({
+    address: () => ({ displayUrl: "the engine of this test", host: "127.0.0.1", port }),
+    dataFolder: scratchFolder(),
+    gpuMode: "auto",
+    clock: systemClock,
+    log: { info: log, warn: log },
+    listen: async () => 1,
+    isRequired: true,
+    withoutEngine: (_request, reason) => ({ error: reason }),
+  });
+  onTestFinished(() => containers.close());
+  return containers;
+}
 
 /** Creates containers with an engine that rejects a size limit with a message. */
 async function useEngine(
@@ -21,20 +38,8 @@ async function useEngine(
     bodies.push(JSON.parse(body));
     return hasLimit && rejection ? { status: rejection.status, json: rejection } : { status: 201, json: { Id: "c1" } };
   }, state);
-  const dataFolder = scratchFolder();
   const notes: unknown[] = [];
-  const log = (...words: unknown[]): void => void notes.push(words.at(-1));
-  const containers = createContainers({
-    address: () => ({ displayUrl: "the engine of this test", host: "127.0.0.1", port }),
-    dataFolder,
-    gpuMode: "auto",
-    clock: systemClock,
-    log: { info: log, warn: log },
-    listen: async () => 1,
-    isRequired: true,
-    withoutEngine: (_request, reason) => ({ error: reason }),
-  });
-  onTestFinished(() => containers.close());
+  const containers = containersAt(port, notes);
   expect((await containers.open()).survivors).toEqual([]);
   const environment = {
     image: "acme/echo:1",
@@ -128,3 +133,16 @@ test.each([1, 3, 1000])(
     expect(await Promise.all([text(stdout), text(stderr)])).toEqual(["one\ntwo\n", "an error\n"]);
   },
 );
+
+test("the output of a container ends with its connection", async () => {
+  const attached = new PassThrough();
+  const { stdout, stderr } = splitOutput(attached);
+  attached.destroy(new Error("connection reset"));
+  expect(await Promise.all([text(stdout), text(stderr)])).toEqual(["", ""]);
+});
+
+test("without the required engine the service does not start, and names the reason", async () => {
+  const failure =
+    'runtime "docker": the Docker Engine at the engine of this test does not respond: connect ECONNREFUSED';
+  await expect(containersAt(1).open()).rejects.toThrow(failure);
+});

@@ -66,8 +66,8 @@ test("a worker's lines are logged without secrets, and a result that it cannot s
   expect(unsent).toEqual([{ endpointId: id, workerId, jobId: "j", reason: "[secret] is not JSON serializable" }]);
 });
 
-test("a reason why no worker starts is logged once, until another reason or a start", () => {
-  const { start, lines, faults } = useStarter();
+test("a reason why no worker starts is logged once, until another reason, a start or the end of the endpoint", () => {
+  const { id, starter, start, lines, faults } = useStarter();
   faults.noStock = "no stock";
   expect([start(), start()]).toEqual([{ noStock: "no stock" }, { noStock: "no stock" }]);
   faults.noStock = undefined;
@@ -77,7 +77,10 @@ test("a reason why no worker starts is logged once, until another reason or a st
   expect(start()).toEqual({ ready: expect.anything() });
   faults.preparation = { error: "no command" };
   start();
-  expect(lines).toEqual(["no stock", "no command", "no command"].flatMap((reason) => [reason, `warning: ${reason}`]));
+  starter.removeEndpoint(id);
+  start();
+  const reasons = ["no stock", "no command", "no command", "no command"];
+  expect(lines).toEqual(reasons.flatMap((reason) => [reason, `warning: ${reason}`]));
 });
 
 test("a worker whose environment cannot be read does not start, with the reason", () => {

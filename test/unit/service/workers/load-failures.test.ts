@@ -66,6 +66,20 @@ const failures = [
     error: "SyntaxError: The requested module 'node:fs' does not",
   },
   {
+    name: "an error in a package",
+    files: { "handler.mjs": 'import fc from "fast-check";\nexport default fc.integer({ min: 2, max: 1 });\n' },
+    at: "handler.mjs:2",
+    caretAt: "integer",
+    error: "Error: fc.integer ",
+  },
+  {
+    name: "an error while CommonJS is loaded",
+    files: { "handler.cjs": 'module.exports = () => 1;\nthrow new RangeError("no model");\n' },
+    at: "handler.cjs:2",
+    caretAt: "new RangeError",
+    error: "RangeError: no model",
+  },
+  {
     name: "an error while it is loaded",
     files: { "handler.mjs": 'export default () => 1;\nthrow new RangeError("no model");\n' },
     at: "handler.mjs:2",
@@ -93,7 +107,7 @@ test.each(failures)(
     expect(stderr).toContain(error);
     const [, source = "", caret = ""] = new RegExp(`${at}\n(.*)\n([ \t]*)\\^`).exec(stderr) ?? [];
     expect(source.slice(caret.length).startsWith(caretAt), stderr).toBe(true);
-    expect(stderr).not.toMatch(/at .*(?:node:internal|node-host)/);
+    expect(stderr).not.toMatch(/at .*(?:node:internal|node-host|node_modules)/);
   },
 );
 

@@ -31,7 +31,7 @@ async function useEngine({
   const creates: unknown[] = [];
   let isCreated = exists;
   const server = createServer(async (request, response) => {
-    if (request.method === "GET")
+    if (request.method === "GET" && request.url === "/networks/net")
       return response.writeHead(isCreated ? 200 : 404).end(JSON.stringify({ IPAM: { Config: configs } }));
     const body = await json(request);
     creates.push(body);

@@ -13,11 +13,11 @@ export async function useDockerEngine(
 ): Promise<number> {
   const server = createServer(async (request, response) => {
     const body = await text(request);
-    const path = request.url?.split("?")[0] ?? "";
+    const { pathname: path, searchParams } = new URL(request.url ?? "", "http://engine");
     const send = (status: number, json: unknown): unknown => response.writeHead(status).end(JSON.stringify(json));
     if (path === "/info") return send(200, { NCPU: 2, Runtimes: { nvidia: {} } });
-    if (path === "/events")
-      return response.writeHead(200).end(outOfMemory && `${JSON.stringify({ Actor: { ID: outOfMemory } })}\n`);
+    if (path === "/events" && request.method === "GET" && searchParams.get("filters")?.includes("oom"))
+      return response.end(outOfMemory && `${JSON.stringify({ Actor: { ID: outOfMemory } })}\n`);
     if (request.method === "DELETE" && request.url === `/containers/${ids[0]}?force=1&v=1`) ids.shift();
     if (path === "/containers/json")
       return send(
