@@ -69,6 +69,7 @@ const withProcesses = [
   "service/cli/**/*",
   ...[
     "crashes",
+    "file-limit",
     "forwarding",
     "handlers",
     "isolation",

@@ -59,6 +59,9 @@ export function createDeadlines(
   };
 }
 
+/** Interval of the checks for changes of the system time, ms. */
+const timeCheckInterval = 10_000;
+
 /** Maximum jobs per transaction; the process sends no responses during a transaction. */
 const batchSize = { live: 100, final: 500 } as const;
 
@@ -90,6 +93,18 @@ export function createExpiry({
   const steady = steadyClock(clock);
   const scheduler = createScheduler(steady, pass, (error) =>
     log.error({ err: error }, "expiry: pass failed; retrying"),
+  );
+  const readLead = (): number => clock.now() - steady.now();
+  let lead = readLead();
+  /** Requests a pass if the system time has changed, as it does while the machine is suspended, because ttl and retention follow it. */
+  const timeChecks = createScheduler(
+    steady,
+    async () => {
+      if (Math.abs(readLead() - lead) >= sweep) scheduler.schedule(steady.now());
+      lead = readLead();
+      return steady.now() + timeCheckInterval;
+    },
+    () => undefined,
   );
   /** The steady time of the pass that applies the job's next deadline. A running job must stop on time; a late removal is invisible. */
   function passTimeOf(job: Job): number {
@@ -140,7 +155,12 @@ export function createExpiry({
     /** Applies a changed execution timeout of an endpoint to its running jobs. */
     applyTimeoutChange: (): void => scheduler.schedule(steady.now()),
     /** Starts passes at each deadline. */
-    start: scheduler.start,
-    stop: scheduler.stop,
+    start(): void {
+      scheduler.start();
+      timeChecks.start();
+    },
+    async stop(): Promise<void> {
+      await Promise.all([scheduler.stop(), timeChecks.stop()]);
+    },
   };
 }

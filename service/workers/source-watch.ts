@@ -1,16 +1,8 @@
 import { createHash } from "node:crypto";
-import {
-  existsSync,
-  type FSWatcher,
-  readdirSync,
-  readFileSync,
-  type Stats,
-  unwatchFile,
-  watch,
-  watchFile,
-} from "node:fs";
+import { existsSync, type FSWatcher, readdirSync, readFileSync, watch } from "node:fs";
 import { dirname, join } from "node:path";
 import { codeOf } from "../errors";
+import { pollFile } from "../file-poll";
 import { isSource, sourceFileOf } from "./handler-files";
 
 /** Time for which a file must stay unchanged before it counts as saved, ms; editors write in several steps. */
@@ -110,17 +102,18 @@ export function watchSources({ images, onSave, onNotice }: SourceWatchOptions): 
   }
 
   watchFolders([...roots], (path) => hashes.set(path, hashOf(path) ?? ""));
-  const rootChecks = [...roots].map((root) => {
-    const check = (now: Stats, before: Stats): void => {
+  const rootPolls = [...roots].map((root) =>
+    pollFile(
+      root,
       // A new folder may get the inode of the old one.
-      if (now.ino !== before.ino || now.birthtimeMs !== before.birthtimeMs) rewatchFolder(root);
-    };
-    watchFile(root, { interval: replacementInterval, persistent: false }, check);
-    return () => unwatchFile(root, check);
-  });
+      ({ ino, birthtimeMs }) => `${ino} ${birthtimeMs}`,
+      replacementInterval,
+      () => rewatchFolder(root),
+    ),
+  );
   return {
     close() {
-      for (const end of rootChecks) end();
+      for (const poll of rootPolls) poll.close();
       for (const watcher of watchers.values()) watcher.close();
       for (const timer of timers.values()) clearTimeout(timer);
     },

@@ -114,7 +114,9 @@ export function createWorkerStarts({
       const { endpointId } = worker;
       if (!isStarting) return void backoff.recordFailure(endpointId, false);
       events.emit("startFailed", endpointId);
-      countFailedStart(endpointId, problems.recordFailedStart(worker, end));
+      const reason = problems.recordFailedStart(worker, end);
+      if (end.isMachineFull) backoff.recordFailure(endpointId, false);
+      else countFailedStart(endpointId, reason);
     },
     /** Resets the backoff of a changed or deleted endpoint. */
     reset(endpointId: string): void {

@@ -161,17 +161,14 @@ function shrinkFailures(shape: z.ZodObject, olds: Properties, news: Properties, 
   return diffProperties(shape, olds, news).some((change) => change.replace) ? [] : failures;
 }
 
-/** The end of a message about an input that only another dialect supports. */
-const requiresDialect = (dialect: Dialect, alternative: string | undefined): string =>
-  `is supported only by REST ${dialect}; ${alternative ? `use ${alternative} instead` : "remove it"}, or set the provider's dialect to ${dialect}`;
-
 /** Failures of inputs that the dialect does not support. Inputs at their defaults and unknown values are ignored. */
 export function unsupportedInputs(shape: z.ZodObject, inputs: Properties, dialect: Dialect): Failure[] {
   return Object.entries(shape.shape).flatMap(([key, schema]) => {
-    const { dialect: requiredDialect, determinedBy } = optionsOf(schema);
+    const { dialect: requiredDialect } = optionsOf(schema);
     const value = inputs[key];
     if (requiredDialect === undefined || requiredDialect === dialect) return [];
     if (value === undefined || value instanceof Unknown || value === propertyOf(schema).defaultValue) return [];
-    return [{ path: key, reason: requiresDialect(requiredDialect, determinedBy) }];
+    const remedy = `remove it, also from ignoreChanges, or set the provider's dialect to ${requiredDialect}`;
+    return [{ path: key, reason: `is supported only by REST ${requiredDialect}; ${remedy}` }];
   });
 }

@@ -125,6 +125,8 @@ export interface ProcessEnd {
   description: string;
   /** True if the worker exited with code 0. */
   clean: boolean;
+  /** True if this machine could not start it, because it has no free process, file or memory. */
+  isMachineFull?: boolean;
   /** The last lines of the worker's errors; without errors, of its output. */
   lastErrors: string[];
 }

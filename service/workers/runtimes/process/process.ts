@@ -83,7 +83,10 @@ export function startProcess(start: ProcessStart): WorkerProcess {
   };
 
   const exited = new Promise<Omit<ProcessEnd, "lastErrors">>((resolve) => {
-    child.once("error", (error) => resolve({ description: `could not be started: ${error.message}`, clean: false }));
+    child.once("error", (error) => {
+      const isMachineFull = /^(?:EMFILE|ENFILE|EAGAIN|ENOMEM)$/.test(codeOf(error));
+      resolve({ description: `could not be started: ${error.message}`, clean: false, isMachineFull });
+    });
     child.once("exit", (code, signal) => {
       const signalText = isStopped && signal === "SIGTERM" ? "was stopped by the service" : `was killed by ${signal}`;
       const description = signal ? signalText : `ended with exit code ${code}`;

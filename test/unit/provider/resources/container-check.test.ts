@@ -12,7 +12,7 @@ describe("the check of a container", () => {
     [
       "v1",
       { imageName: "a:1" },
-      "imageName: is supported only by REST v2; use templateId instead, or set the provider's dialect to v2",
+      "imageName: is supported only by REST v2; remove it, also from ignoreChanges, or set the provider's dialect to v2",
     ],
     [
       "v1",
@@ -22,7 +22,7 @@ describe("the check of a container", () => {
     [
       "v1",
       { templateId: "t", env: { A: "1" } },
-      "env: is supported only by REST v2; use templateId instead, or set the provider's dialect to v2",
+      "env: is supported only by REST v2; remove it, also from ignoreChanges, or set the provider's dialect to v2",
     ],
     [
       "v2",

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { defaultTimings } from "../../../../service/timings";
@@ -53,13 +53,6 @@ test("the pages name every command, and exactly the options of each command", as
     real.push(...all(help, /^ {2}(--[a-z-]+)/gm).map((option) => `${name} ${option}`));
   }
   expect(documented.sort()).toEqual(real.sort());
-});
-
-test("the tests of the local service that docs/testing.md names exist", () => {
-  const testing = readFileSync(`${root}docs/testing.md`, "utf8");
-  const tests = all(testing, /`(test\/[a-z0-9/-]+\.test\.ts)`/g);
-  expect(tests.length).toBeGreaterThan(20);
-  expect(tests.filter((path) => !existsSync(root + path))).toEqual([]);
 });
 
 test("docs/service-api.md lists every timing with its default", () => {

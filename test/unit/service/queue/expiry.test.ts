@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { createExpiry } from "../../../../service/queue/expiry";
 import type { WaitingWorker } from "../../../../service/queue/memory";
 import { createScheduler } from "../../../../service/scheduler";
-import { openJobs, useJobs } from "./support/queue-rig";
+import { openJobs, submissionAt, useJobs } from "./support/queue-rig";
 
 const silent = { error: () => undefined };
 
@@ -138,6 +138,20 @@ test("a job with an expired ttl is removed even while running, and its worker's 
   // The event contains the worker's id, so that the worker can be stopped.
   expect(removed).toMatchObject([{ id, status: "IN_PROGRESS", workerId: "w" }]);
 });
+
+test.each(["a waiting", "a running"])(
+  "%s job whose ttl expires by a change of the system time is removed",
+  async (state) => {
+    const rig = rigOf();
+    rig.expiry.start();
+    await rig.jobs.submit(submissionAt(rig.clock.now(), { executionTimeout: limits.executionTimeout.max }));
+    if (state === "a running") await rig.take("endpoint", "worker");
+    rig.clock.change(limits.ttl.default);
+    await rig.clock.advance(10_000);
+    await expect.poll(() => rig.active.get("job"), { interval: 5 }).toBeUndefined();
+    await rig.expiry.stop();
+  },
+);
 
 test("a job that is requeued in the transaction of its timeout is kept", async () => {
   const rig = rigOf();
