@@ -75,18 +75,12 @@ export function sendRequestError(
   sendError(reply.headers(serviceError.headers), request.url, serviceError);
 }
 
-/** Maximum length of an id in a path, in characters. */
-export const maxIdLength = 500;
-
 /** Translates an error of the framework to the interface's messages and statuses. */
 function translateError(error: FastifyError, { routeOptions }: FastifyRequest): ServiceError {
   if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE") return bodyTooLarge(routeOptions.bodyLimit ?? 0);
   if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return wrongContentType();
   // The framework's messages quote the URL, whose query may contain a key.
   if (error.code === "FST_ERR_BAD_URL") return new ServiceError("invalid", "address: must be a valid URL");
-  if (error.code === "FST_ERR_MAX_PARAM_LENGTH") {
-    return new ServiceError("invalid", `address: must have ids of up to ${maxIdLength} characters`);
-  }
   if (error.statusCode !== undefined && error.statusCode < 500) return new ServiceError("invalid", error.message);
   return internalError();
 }

@@ -1,3 +1,4 @@
+import { maxHeaderSize } from "node:http";
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import { type RetirableApi, ServiceError, serviceStopping } from "../errors";
@@ -13,7 +14,7 @@ import { registerRestV2Routes } from "./management/rest-v2";
 import { type MetricsSources, registerMetricsRoute } from "./metrics";
 import { discardBody, parseJsonBodies, rejectOtherBodies } from "./request-body";
 import { originForm } from "./request-target";
-import { createMalformedRequestHandler, maxIdLength, rejectUnknownRoute, roots, sendRequestError } from "./responses";
+import { createMalformedRequestHandler, rejectUnknownRoute, roots, sendRequestError } from "./responses";
 import type { UserRateLimit } from "./user-rate-limit";
 
 /** Keep-alive timeout of connections, ms; longer than the pauses of most clients. */
@@ -81,7 +82,8 @@ export function createServer(deps: {
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
       // A HEAD request would run the GET handler, which may assign a job or read a stream.
       exposeHeadRoutes: false,
-      routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxIdLength },
+      // An id may be as long as the head of a request.
+      routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize },
       rewriteUrl: originForm,
     });
     rejectOtherBodies(instance);

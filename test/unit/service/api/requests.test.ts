@@ -32,17 +32,24 @@ describe("an invalid request is rejected in the form of its API", () => {
     ["/v1/endpoints/%", "address: must be a valid URL", (body: unknown) => at(body, "message")],
     ["/graphql%", "address: must be a valid URL", (body: unknown) => at(body, "errors", 0, "message")],
     ["/v2/%E0%A4%A/run", "address: must be a valid URL", (body: unknown) => at(body, "error")],
-    [
-      `/v1/endpoints/${"x".repeat(600)}`,
-      "address: must have ids of up to 500 characters",
-      (body: unknown) => at(body, "message"),
-    ],
   ])("an invalid address (%#) is reported without the address and its query", async (path, fault, message) => {
     const response = await send("GET", `${rig.service.serverlessUrl}${path}?api_key=${key()}`);
     expectResponse(response, 400);
     expect(message(response.json)).toBe(fault);
     expect(response.text).not.toContain(key());
   });
+
+  test.each(["/v1/endpoints/ID", "/v2/serverless/ID", "/v2/ID/health", "/v2/QUEUE/status/ID", "/load-balancers/ID/x"])(
+    "%s: an id of any length is an unknown id, and requires the key",
+    async (path) => {
+      const queue = await rig.endpoint();
+      for (const length of [501, 15_000]) {
+        const url = `${rig.root}${path.replace("QUEUE", queue).replace("ID", "x".repeat(length))}`;
+        expect((await send("GET", url)).status).toBe(401);
+        expect((await send("GET", url, { key: key() })).status).toBe(404);
+      }
+    },
+  );
 
   test("an unknown path is reported without its query", async () => {
     const response = await send("GET", `${rig.service.serverlessUrl}/nosuch?api_key=${key()}`);
