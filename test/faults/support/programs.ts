@@ -17,6 +17,11 @@ interface Choices {
   computeType: "GPU" | "CPU";
   /** True if the second endpoint, with its own template, exists. */
   second: boolean;
+  /** True if the second endpoint has the template of the first one. */
+  shared: boolean;
+  /** Own variables of the endpoints, with REST v2. */
+  own: string;
+  image: string;
 }
 
 const first: Choices = {
@@ -31,6 +36,9 @@ const first: Choices = {
   gpus: ["NVIDIA L4"],
   computeType: "GPU",
   second: true,
+  shared: true,
+  own: "",
+  image: "acme/chat:1",
 };
 
 /** Changes that REST v2 does not support: the readme and an updated password. */
@@ -52,6 +60,9 @@ function changed(choices: Choices, random: Random): Choices {
     () => ({ gpus: random.pick([["NVIDIA L4"], ["NVIDIA A40", "NVIDIA L4"], []]) }),
     ({ computeType }) => ({ computeType: computeType === "GPU" ? "CPU" : "GPU" }),
     ({ second }) => ({ second: !second }),
+    ({ shared }) => ({ shared: !shared }),
+    () => ({ image: `acme/chat:${random.int(1, 3)}` }),
+    () => ({ own: dialect === "v2" ? random.pick(["", "1", "2"]) : "" }),
     ...changesInV1.map((change) => () => change(number)),
   ]);
   return { ...choices, ...change(choices) };
@@ -64,7 +75,7 @@ function programOf(choices: Choices): Declared[] {
     kind: "Template",
     level: 1,
     inputs: (of) => ({
-      imageName: "acme/chat:1",
+      imageName: choices.image,
       env: { VARIABLE: choices.variable, TOKEN: reference(of("token").outputs) },
       ...(dialect === "v1" ? { readme: choices.readme } : {}),
       containerRegistryAuthId: of("registry").id,
@@ -80,6 +91,7 @@ function programOf(choices: Choices): Declared[] {
       gpuTypeIds: choices.computeType === "GPU" ? choices.gpus : [],
       computeType: choices.computeType,
       workersMax: choices.workersMax,
+      ...(choices.own === "" ? {} : { env: { OWN: choices.own, VARIABLE: `own-${choices.own}` } }),
     }),
   });
   const { token, description, password, size, dataCenter } = choices;
@@ -90,7 +102,9 @@ function programOf(choices: Choices): Declared[] {
     { name: "cache", kind: "NetworkVolume", level: 0, inputs: () => ({ size, dataCenterId: dataCenter }) },
     template("chat"),
     endpoint("chat", "chat"),
-    ...(choices.second ? [template("other"), endpoint("other", "other")] : []),
+    ...(choices.second
+      ? [...(choices.shared ? [] : [template("other")]), endpoint("other", choices.shared ? "chat" : "other")]
+      : []),
   ];
   return program.map(named);
 }
