@@ -77,10 +77,16 @@ function readText(file: string): string {
 
 /** An empty file is an empty seed. */
 function parseText(text: string): unknown {
-  // The parser compares each key with all others of its map, which takes seconds for a large file.
   const lineCounter = new LineCounter();
-  // Pretty errors contain lines of the file.
-  const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false, lineCounter });
+  const document = parseDocument(text, {
+    // The parser compares each key with all others of its map, which takes seconds for a large file.
+    uniqueKeys: false,
+    // Pretty errors contain lines of the file.
+    prettyErrors: false,
+    // A set or an ordered map would become an object without properties.
+    resolveKnownTags: false,
+    lineCounter,
+  });
   const [error] = document.errors;
   if (error) {
     const { line, col } = lineCounter.linePos(error.pos[0]);

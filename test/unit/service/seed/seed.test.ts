@@ -244,6 +244,8 @@ describe("a seed file", () => {
     ["null characters", 'images: { x: "a\0b" }', "must not contain a null character"],
     ["a text", "just words", "body: must be a JSON object"],
     ["a list", "- 1", "body: must be a JSON object"],
+    ["a set of YAML 1.1", "!!set { templats }", "templats: unknown property"],
+    ["an ordered map of YAML 1.1", "!!omap [templats: {}]", "body: must be a JSON object"],
   ])("with %s is rejected in one line that names the file", (_what, content, message) => {
     writeFileSync(file, content);
     let thrown: unknown;
