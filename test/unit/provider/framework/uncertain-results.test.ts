@@ -2,6 +2,8 @@ import { ApiError } from "serverless-compute-api";
 import { expect, test } from "vitest";
 import { messageOf } from "../../../../provider/engine/error-text";
 import { uncertaintyOf } from "../../../../provider/framework/create/create-once";
+import { explain, lostCreateAdvice } from "../../../../provider/framework/messages";
+import { configNames } from "../../../../provider/settings/setting-names";
 
 const unreadable = (id: string | undefined, name: string | undefined) => ({
   id,
@@ -50,3 +52,26 @@ test.each([
 ])("the message of a thrown value: %s", (_value, thrown, message) => {
   expect(messageOf(thrown)).toBe(message);
 });
+
+test.each([
+  ["create", true, true],
+  ["create", false, false],
+  ["update", true, false],
+  ["delete", true, false],
+] as const)(
+  "the message of a failed %s (ambiguous: %s) advises to look for a lost object: %s",
+  (operation, ambiguous, advises) => {
+    const request = { method: "POST", url: "http://127.0.0.1/v2/templates" };
+    const error = new ApiError("no response", {
+      category: "timeout",
+      code: "timeout",
+      retryable: false,
+      ambiguous,
+      request,
+    });
+    const message = explain(error, { label: "Template", operation, names: configNames });
+    expect(message).toBe(
+      `Template: http://127.0.0.1 did not respond in time (no response). Try again.${advises ? lostCreateAdvice : ""}`,
+    );
+  },
+);

@@ -119,7 +119,7 @@ test.each<[string, string | undefined, (rig: Rig, client: AbortController) => un
   [
     "because none starts",
     undefined,
-    ({ balancer }) => balancer.reject(balancer.waiting("e")[0]?.id ?? "", "no image"),
+    ({ balancer }) => expect(balancer.reject(balancer.waiting("e")[0]?.id ?? "", "no image")).toBe(true),
     { code: "badGateway", message: "no image" },
   ],
 ])("a request without a worker %s fails with the reason", async (_when, problem, cause, error) => {

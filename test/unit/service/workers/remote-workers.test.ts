@@ -14,34 +14,6 @@ test("late requests of an ended local worker do not register it as a remote work
   expect((await jobs.health()).workers).toMatchObject({ idle: 0, running: 0, ready: 0 });
 });
 
-test("a job whose worker disconnected before the response goes to the next worker without counting as a retry", async () => {
-  const { rig, jobs, as } = await useRemoteEndpoint({ timings: { takeHold: 200 } });
-  const disconnect = new AbortController();
-  const authorization = readWorkerToken(rig.dataFolder, jobs.id) ?? "";
-  const disconnectedCall = fetch(`${rig.root}/v2/${jobs.id}/job-take/gone?gpu=x`, {
-    headers: { authorization },
-    signal: disconnect.signal,
-  }).catch(() => undefined);
-  await jobs.healthBecomes(({ workers }) => workers["ready"] === 1);
-  disconnect.abort();
-  await disconnectedCall;
-  const id = await jobs.submit({});
-  await expect.poll(async () => (await as("here").take()).json, { interval: 10 }).toMatchObject({ id });
-  await as("here").done(id, {});
-  const record = await jobs.reaches(id);
-  expect(record).toMatchObject({ status: "COMPLETED" });
-  expect(record).not.toHaveProperty("retries");
-});
-
-test("a cancelled job is reported to its worker, which polls for jobs to stop", async () => {
-  const { jobs, as } = await useRemoteEndpoint({ timings: { stopHold: 600_000, stopGrace: 600_000 } });
-  const waiting = as("w").stops();
-  const id = await jobs.submit({});
-  await as("w").take();
-  await jobs.call("POST", `/cancel/${id}`);
-  expect((await waiting).json).toEqual({ jobsToStop: [id] });
-});
-
 test("a worker that requested its replacement returns under its id once all its jobs have ended", async () => {
   const { jobs, as } = await useRemoteEndpoint();
   const ids = [await jobs.submit({}), await jobs.submit({}), await jobs.submit({})];
