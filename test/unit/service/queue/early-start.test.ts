@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { ServiceError } from "../../../../service/errors";
 import type { Job, JobDelivery } from "../../../../service/queue/job";
 import type { WaitingWorker } from "../../../../service/queue/memory";
 import { useJobs } from "./support/queue-rig";
@@ -15,7 +16,7 @@ function rigOf() {
     rig.database.transaction = (work) => {
       if (!fails) return transaction(work);
       fails = false;
-      throw new Error("disk full");
+      throw new ServiceError("storeFull", "disk full");
     };
   };
   return { ...rig, local, startedJobs, failNextTransaction };

@@ -149,9 +149,11 @@ test("memory changes are undone in reverse order if the transaction fails", asyn
   expect(memory).toEqual(["before", "kept"]);
 });
 
-test("large tasks are spread over several transactions", async () => {
+test("large tasks, and many tasks, are spread over several transactions", async () => {
   const { groupCommit, count } = rigOf();
   const megabytes = 3 * 1024 * 1024;
   await Promise.all(Array.from({ length: 4 }, () => groupCommit.commit(() => 1, megabytes)));
   expect(count.transactions).toBe(2);
+  await Promise.all(Array.from({ length: 257 }, () => groupCommit.commit(() => 1)));
+  expect(count.transactions).toBe(4);
 });

@@ -12,10 +12,12 @@ async function useHandler(image = "tool", more: Record<string, string> = {}) {
 test("a handler receives the job, and its result or error ends the job", async () => {
   const { jobs, ended } = await useHandler();
   const s3Config = { bucketName: "b", objectPath: "clients/send/more" };
-  const id = await jobs.submit({ do: "echo", a: [1, null, "é"] }, { s3Config });
+  // Longer than a part of the pipe.
+  const input = { do: "echo", a: [1, null, "é".repeat(200_000)] };
+  const id = await jobs.submit(input, { s3Config });
   expect(await jobs.reaches(id)).toMatchObject({
     status: "COMPLETED",
-    output: { id, input: { do: "echo", a: [1, null, "é"] }, rest: { s3Config } },
+    output: { id, input, rest: { s3Config } },
   });
   expect(await ended({ do: "nothing" })).toMatchObject({ status: "COMPLETED", output: null });
   const failed = { status: "FAILED", error: "failed in order", output: { partial: 1 } };
