@@ -110,8 +110,11 @@ describe.each(rows)("a failed update of a $kind: $property, $fault.kind", ({ kin
 const rejection: Fault = { kind: "status", status: 403 };
 const patchOf = (path: string): Match => ({ method: "PATCH", path });
 
-describe("an update whose later request is rejected", () => {
-  test.runIf(dialect === "v2")("sends the previous value of a secret again", async () => {
+/** With REST v1, one request contains the whole update. */
+const dialectsOfSeveralRequests = dialect === "v2" ? ["REST v2"] : [];
+
+describe.each(dialectsOfSeveralRequests)("an update with %s whose later request is rejected", () => {
+  test("sends the previous value of a secret again", async () => {
     const name = freshName();
     const inputsOf = (value: string, description: string): Properties =>
       kinds.Secret.check({}, { value, description }, naming(name)).inputs;
@@ -130,7 +133,7 @@ describe("an update whose later request is rejected", () => {
     expect(bench.drainRequests()).toEqual([`PATCH ${path}`, `PATCH ${path}`]);
   });
 
-  test.runIf(dialect === "v2")("restores a template and the copies in its endpoints", async () => {
+  test("restores a template and the copies in its endpoints", async () => {
     const name = freshName();
     const inputsWith = (more: Properties): Properties => kinds.Template.check({}, more, naming(name)).inputs;
     const before = inputsWith({ imageName: "a:1", env: { A: "1" } });
@@ -157,10 +160,16 @@ describe("an update whose later request is rejected", () => {
   });
 });
 
-describe.each(cases)("an update of a $kind whose first request is rejected", ({ kind, inputsOf }) => {
-  const [entry] = Object.entries(changes[kind]);
-  test.runIf(entry)("leaves the state as it is", async () => {
-    const [property, [deployed, failed]] = entry ?? ["", [null, null]];
+const firstChanges = cases.flatMap((row) =>
+  Object.entries(changes[row.kind])
+    .slice(0, 1)
+    .map(([property, values]) => ({ ...row, property, values })),
+);
+
+describe.each(firstChanges)("an update of a $kind whose first request is rejected", ({ kind, inputsOf, ...row }) => {
+  test("leaves the state as it is", async () => {
+    const { property } = row;
+    const [deployed, failed] = row.values;
     const name = freshName();
     const { id, outputs } = await kinds[kind].create(inputsOf(name, { [property]: deployed }), bench.context());
     for (const match of changesAndReads) bench.proxy.inject(match, rejection, 50);

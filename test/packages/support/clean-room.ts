@@ -47,9 +47,10 @@ export async function createCleanRoom(node: string): Promise<CleanRoom> {
     write: (name, text) => writeFile(join(folder, name), text),
     run: (command, args, more = {}) => run(command, args, { cwd: folder, env: { ...env, ...more }, timeout: 280_000 }),
     async remove() {
-      // ts-node and pytest keep these for their next runs.
-      const isKept = (name: string): boolean => /^(ts-node|pytest-of)-/.test(name);
-      const temporary = (await readdir(join(folder, "tmp"))).filter((name) => !isKept(name));
+      // Tools keep caches there. Our packages and examples, and the Automation API for them, must leave nothing.
+      const temporary = (await readdir(join(folder, "tmp"))).filter((name) =>
+        /^(serverless-compute|chat|automation)-/.test(name),
+      );
       await rm(folder, { recursive: true, force: true });
       if (temporary.length > 0) throw new Error(`commands left temporary files: ${temporary.join(", ")}`);
     },
