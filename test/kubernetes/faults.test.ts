@@ -100,6 +100,8 @@ test("after a kill of the service, a pod continues its job and its log for the n
   const clients = createClients(service);
   const { id: jobId } = await clients.jobs.run(id, { input: { do: "sleep", ms: 8000 } });
   await expect.poll(() => clients.jobs.status(id, jobId)).toMatchObject({ status: "IN_PROGRESS" });
+  // The node may report a program after its first job, and a service continues only pods that are reported to run.
+  await expect.poll(pods).toMatchObject([{ status: { containerStatuses: [{ state: { running: {} } }] } }]);
   await clients.close();
   await service.end("SIGKILL");
   const [pod, ...others] = await pods();

@@ -6,7 +6,7 @@ import { serviceFolder } from "../support/folders";
 import { at, send, stringAt } from "../support/raw-http";
 import { useCountingProxy } from "./counting-proxy";
 import { useRecorder } from "./recorder";
-import { programsWith, useCluster, useNamespace } from "./rig";
+import { namesIn, programsWith, useCluster, useNamespace } from "./rig";
 import { useServiceProcess } from "./service-process";
 
 const workers = 20;
@@ -21,6 +21,9 @@ const since = (begin: number, end = performance.now()): number => Math.round((en
 test(`${workers} workers start from 0, take few requests to the API server, and ${changes} rolling changes lose no job`, async (context) => {
   const cluster = await useCluster(context);
   const namespace = await useNamespace(cluster.admin);
+  // Until its service account exists, which takes long after a kill of the API server, pods are created again and again.
+  const accounts = () => namesIn(cluster.admin, namespace, "serviceaccounts");
+  await expect.poll(accounts, { timeout: 120_000 }).toContain("default");
   const proxy = await useCountingProxy(cluster.admin);
   const { kubeconfig } = proxy;
   const service = await useServiceProcess(context, { ...cluster, kubeconfig, namespace, dataFolder: serviceFolder() });
