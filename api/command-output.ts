@@ -36,3 +36,19 @@ export async function untilInterrupted<Result>(
     outputClosed?.removeEventListener("abort", abort);
   }
 }
+
+/**
+ * Returns a signal that aborts once the output of this process is closed or cannot be written. The reader of a pipe, for example `head`,
+ * may close it. Any other reason is reported, and the process ends with code 1.
+ */
+export function watchOutput(report: (message: string) => void): AbortSignal {
+  const closed = new AbortController();
+  process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
+    if (code !== "EPIPE" && !closed.signal.aborted) {
+      report(`the output: cannot be written (${code}); write it to another place`);
+      process.exitCode = 1;
+    }
+    closed.abort();
+  });
+  return closed.signal;
+}

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { text } from "node:stream/consumers";
 import { Command, CommanderError, Help, InvalidArgumentError, Option } from "commander";
+import { watchOutput } from "serverless-compute-api/job-commands";
 import type { DriftFlags } from "./drift/drift";
 import type { EstimateFlags } from "./estimate/estimate";
 import type { ImportFlags } from "./import";
@@ -208,15 +209,7 @@ ${settingsHelp}`,
 
 /** Runs the command line of this process. Output that cannot be written fails a command. */
 export async function run(): Promise<void> {
-  const outputClosed = new AbortController();
-  process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
-    // The reader of a pipe, for example `head`, may close it.
-    if (code !== "EPIPE" && !outputClosed.signal.aborted) {
-      terminal.err(`${name}: the output: cannot be written (${code}); write it to another place`);
-      process.exitCode = exitCodes.failed;
-    }
-    outputClosed.abort();
-  });
-  const code = await main(process.argv.slice(2), { ...terminal, closed: outputClosed.signal });
+  const closed = watchOutput((message) => terminal.err(`${name}: ${message}`));
+  const code = await main(process.argv.slice(2), { ...terminal, closed });
   process.exitCode ??= code;
 }

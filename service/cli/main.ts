@@ -1,5 +1,5 @@
 import { Command, CommanderError, Help } from "commander";
-import { codeOf } from "../errors";
+import { watchOutput } from "serverless-compute-api/job-commands";
 import { addFolderCommands } from "./folder-commands";
 import { addJobCommands } from "./job-commands";
 import type { ManifestFlags } from "./manifest";
@@ -102,16 +102,8 @@ export function commandLine(output: Output = terminal, outputClosed?: AbortSigna
 
 /** Runs the command line of this process. Output that cannot be written fails a command, and does not end the service. */
 export async function run(): Promise<void> {
-  const outputClosed = new AbortController();
-  process.stdout.on("error", (error) => {
-    // The reader of a pipe, for example `head`, may close it.
-    if (codeOf(error) !== "EPIPE" && !outputClosed.signal.aborted) {
-      printError(terminal, new Error(`the output: cannot be written (${codeOf(error)}); write it to another place`));
-      process.exitCode = exitCodes.failed;
-    }
-    outputClosed.abort();
-  });
-  const code = await main(process.argv, terminal, outputClosed.signal);
+  const outputClosed = watchOutput((message) => printError(terminal, new Error(message)));
+  const code = await main(process.argv, terminal, outputClosed);
   process.exitCode ??= code;
 }
 
