@@ -30,13 +30,17 @@ export function parseInput<Shape extends z.ZodType>(
   input: unknown,
   { code = "invalid", of }: { code?: "invalid" | "unprocessable"; of?: ObjectKind } = {},
 ): z.output<Shape> {
-  const result = shape.safeParse(input);
+  const result = shape.safeParse(input, { reportInput: true });
   if (result.success) return result.data;
   const issues = new Map<string, Issue>();
   for (const issue of result.error.issues.flatMap((zodIssue) => describe(zodIssue, shape, input)))
     issues.set(issueText(issue), { ...issue, of });
   throw new ServiceError(code, [...issues.values()]);
 }
+
+/** A decimal integer in a query; other number formats and the empty string are rejected. */
+export const queryInteger = (min: number, max: number) =>
+  z.string().regex(/^\d+$/, "a whole number").transform(Number).pipe(z.int().min(min).max(max));
 
 /** Parses a request of REST v2, which returns 422 for an invalid shape. */
 export const parseV2 = <Shape extends z.ZodType>(shape: Shape, input: unknown): z.output<Shape> =>
@@ -113,7 +117,8 @@ function describe(issue: z.core.$ZodIssue, shape: z.ZodType, input: unknown): Is
   if (path.length === 0)
     return [{ path: wholeBody, text: code === "invalid_type" ? "must be a JSON object" : expectation(issue) }];
   const allowed = ruleText(issue, shape);
-  const value = valueAt(input, path);
+  // A rule of our own names a property of the value that it checks; any other issue has the value, such as a part of a text.
+  const value = code === "custom" ? valueAt(input, path) : issue.input;
   const isMissing = value === undefined && ["invalid_type", "invalid_value", "invalid_union"].includes(code);
   const subject = isMissing ? "is required and " : isHidden(path) ? "" : `${showValue(value)} is not allowed; `;
   const text: Issue["text"] =

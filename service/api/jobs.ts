@@ -7,9 +7,8 @@ import { notFound, ServiceError } from "../errors";
 import type { JobQueue } from "../queue";
 import { isFinal, type Job, recordText, retryRejection } from "../queue/job";
 import type { StoredJob } from "../queue/row";
-import { parseInput } from "../validation";
+import { parseInput, queryInteger } from "../validation";
 import type { Admission } from "./admission";
-import { queryInteger } from "./management/pages";
 import { bodyText, keepBodyText } from "./request-body";
 import { readMilliseconds, readSubmission } from "./submission";
 

@@ -68,14 +68,25 @@ describe("REST v2: the catalog", () => {
 
   // Other invalid queries: rest-v2-generated.
   test.each([
-    "include=AVAILABILITY,AVAILABILITY&product=POD",
-    `${available}&countryCodes=Ro`,
-    `${available}&cudaVersions=12`,
-    `${available}&minCudaVersion=new`,
-  ])("GET /catalog/gpus?%s is 422, also for a single type", async (query) => {
-    expectProblem(await call("GET", `/catalog/gpus?${query}`), 422);
-    expectProblem(await call("GET", `${a40}?${query}`), 422);
+    ["include=AVAILABILITY,AVAILABILITY&product=POD", "must be AVAILABILITY"],
+    ["include=AVAILABILITY&product=POD,TPU", 'product.1: "TPU" is not allowed; must be "POD"'],
+    [`${available}&countryCodes=Ro`, 'countryCodes.0: "Ro" is not allowed; must be two capital letters'],
+    [`${available}&cudaVersions=12.8,12`, 'cudaVersions.1: "12" is not allowed; must be a version'],
+    [`${available}&minCudaVersion=new`, 'minCudaVersion: "new" is not allowed; must be a version'],
+  ])("GET /catalog/gpus?%s is 422 and names the value, also for a single type", async (query, text) => {
+    const errors = [expect.stringContaining(text)];
+    expectResponse(await call("GET", `/catalog/gpus?${query}`), 422, { errors });
+    expectResponse(await call("GET", `${a40}?${query}`), 422, { errors });
   });
+
+  test.each(["include", "regions", "networkVolumeTypes", "compliance"])(
+    "GET /catalog/datacenters names an unknown value of %s",
+    async (parameter) => {
+      const response = await call("GET", `/catalog/datacenters?${parameter}=other`);
+      const text = `${parameter}.0: "other" is not allowed; must be "`;
+      expectResponse(response, 422, { errors: [expect.stringContaining(text)] });
+    },
+  );
 
   test.each(["gpus", "gpus/NVIDIA%20A40", "cpus", "cpus/cpu3c"])(
     "GET /catalog/%s is 400 with only one of include=AVAILABILITY and product",

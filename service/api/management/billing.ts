@@ -2,8 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { ServiceError } from "../../errors";
-import { parseV2 } from "../../validation";
-import { queryInteger } from "./pages";
+import { parseV2, queryInteger } from "../../validation";
 
 /** A billing list: its amounts besides `totalAmount`, the filter by object id, and the field with the number of objects. */
 interface BillingList {

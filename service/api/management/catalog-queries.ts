@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../../errors";
-import { parseV2 } from "../../validation";
-import { queryInteger } from "./pages";
+import { parseV2, queryInteger } from "../../validation";
 
 /** Queries of the catalog. A malformed value returns 422; a missing or conflicting parameter returns 400. */
 

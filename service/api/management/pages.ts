@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../../errors";
-import { parseV2 } from "../../validation";
+import { parseV2, queryInteger } from "../../validation";
 
 /**
  * Returns the newest elements of a list before a position, newest first, at least `count` if there are as many. Later elements
@@ -18,10 +18,6 @@ export interface Page<Row> {
 const maxPageSize = 1000;
 
 const cursorContent = z.tuple([z.string(), z.int().nullable(), z.int()]);
-
-/** A decimal integer in a query; other number formats and the empty string are rejected. */
-export const queryInteger = (min: number, max: number) =>
-  z.string().regex(/^\d+$/, "a whole number").transform(Number).pipe(z.int().min(min).max(max));
 
 /** Reads the position of the previous page's last element; throws a ServiceError `unprocessable` for an invalid or foreign cursor. */
 function readPosition(cursor: string, operation: string, limit: number | undefined): number {

@@ -5,10 +5,10 @@ import { notFound } from "../../errors";
 import type { Resources } from "../../resources";
 import { account } from "../../resources/account";
 import { eventStreamType } from "../../server-sent-events";
-import { parseV2 } from "../../validation";
+import { parseV2, queryInteger } from "../../validation";
 import type { WorkerState } from "../../workers/worker-record";
 import { isoTime } from "../responses";
-import { type Pager, queryInteger } from "./pages";
+import type { Pager } from "./pages";
 import { openWorkerLogEvents } from "./worker-log-events";
 
 /** Worker data for REST v2. */
