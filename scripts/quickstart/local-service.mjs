@@ -1,82 +1,46 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
-import { resolve } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { isAlive } from "../child.mjs";
-import { startProcess } from "./service-process.mjs";
 
 /**
- * Addresses of a running local service, as printed by `start --json`.
+ * Addresses of a running local service.
  * @typedef {object} ServiceAddresses
  * @property {string} baseUrl
  * @property {string} graphqlUrl
  * @property {string} serverlessUrl
  * @property {string} apiKeyFile
- * @property {number} pid
+ * @property {number} pid The process that runs it.
  */
 
 /**
- * A local service that this script started.
+ * A local service in this process.
  * @typedef {object} RunningService
  * @property {ServiceAddresses} addresses
  * @property {string} apiKey
- * @property {string} consoleUrl A link that opens the service's console once. It is not stored.
+ * @property {string | undefined} consoleUrl A link that opens the service's console once. It is not stored.
  * @property {boolean} hasMoved True if the addresses differ from the addresses of the previous run, which are in the stack's state.
- * @property {Promise<string>} exit Resolves after its end, with the last lines of its output.
  * @property {() => Promise<void>} stop Stops it gracefully.
  */
-
-/**
- * @typedef {object} ServicePlan
- * @property {string} folder Working directory; handler files are relative to it.
- * @property {string[]} [program] Node arguments that run its command line. Default: its build.
- * @property {NodeJS.ProcessEnv} [env]
- * @property {string} dataFolder
- * @property {string} addressFile File with its addresses while it runs.
- * @property {Record<string, string>} images Image name → handler file.
- * @property {number} templateRelease Seconds.
- */
-
-/** The built command line. */
-const serviceProgram = fileURLToPath(new URL("../../service/bin/serverless-compute-local.js", import.meta.url));
 
 /** Default port of clients. */
 const defaultPort = 7337;
 
-/** Maximum time for an earlier service to end, ms. */
-const stopTimeout = 20_000;
-
 /**
- * Starts the local service as a child process that ends with this one.
- * @param {ServicePlan} plan
+ * Starts the local service in this process, on the port of its previous run if that is free.
+ * @param {import("serverless-compute-local").ServiceOptions & { dataFolder: string }} options
+ * @param {string} addressFile File with its addresses while it runs.
  * @returns {Promise<RunningService>}
  */
-export async function startService(plan) {
-  const { folder, program = [serviceProgram], env, dataFolder, addressFile, images, templateRelease } = plan;
+export async function startService(options, addressFile) {
   const previous = await readAddresses(addressFile);
-  if (previous !== undefined) await waitForExit(previous.pid);
-  const imageFlags = Object.entries(images).flatMap(([name, file]) => ["--image", `${name}=${file}`]);
-  const args = [...program, "start", "--json", "--data", dataFolder, ...imageFlags];
-  const flags = ["--template-release", String(templateRelease)];
-  /** @param {number} port */
-  const launch = (port) => startProcess({ args: [...args, ...flags, "--port", String(port)], folder, env });
-
-  const candidates = [previous ? Number(new URL(previous.baseUrl).port) : defaultPort, defaultPort];
-  const port = await freePort(candidates);
-  let running = await launch(port);
-  // Another process may have bound the port since the check.
-  if (running.line === undefined && (await freePort([port])) !== port) running = await launch(0);
-  const { line, exit, stop } = running;
-  if (line === undefined) throw new Error(`The local service did not start.\n${await exit}`);
-
-  const started = JSON.parse(line);
-  const announced = toAddresses(started);
-  const addresses = { ...announced, apiKeyFile: resolve(folder, announced.apiKeyFile) };
+  const port = await freePort([...(previous ? [Number(new URL(previous.baseUrl).port)] : []), defaultPort]);
+  // The package is built by now.
+  const { createService } = await import("serverless-compute-local");
+  const service = await createService({ ...options, port });
+  const addresses = toAddresses({ ...service, pid: process.pid });
   await writeFile(addressFile, JSON.stringify(addresses));
-  const apiKey = (await readFile(addresses.apiKeyFile, "utf8")).trim();
   const hasMoved = previous !== undefined && previous.serverlessUrl !== addresses.serverlessUrl;
-  return { addresses, apiKey, consoleUrl: String(started.consoleUrl), hasMoved, exit, stop };
+  return { addresses, apiKey: service.apiKey, consoleUrl: service.consoleUrl, hasMoved, stop: () => service.stop() };
 }
 
 /**
@@ -120,15 +84,6 @@ export async function remainingObjects({ addresses, apiKey }) {
   return Object.entries(data.myself).flatMap(([kind, found]) => found.map(({ name }) => `${kind} ${name}`));
 }
 
-/**
- * Waits for an earlier service whose script was killed: it is still stopping and holds the data folder until then.
- * @param {number} pid
- */
-async function waitForExit(pid) {
-  const startTime = performance.now();
-  while (isAlive(pid) && performance.now() - startTime < stopTimeout) await sleep(100);
-}
-
 /** @param {string} addressFile */
 async function readAddresses(addressFile) {
   try {
@@ -139,7 +94,7 @@ async function readAddresses(addressFile) {
 }
 
 /**
- * @param {Record<string, unknown>} value
+ * @param {{ [Key in keyof ServiceAddresses]?: unknown }} value
  * @returns {ServiceAddresses}
  */
 function toAddresses({ baseUrl, graphqlUrl, serverlessUrl, apiKeyFile, pid }) {

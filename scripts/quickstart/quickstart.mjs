@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import { relative } from "node:path";
+import { join, relative } from "node:path";
 import { root, runScript } from "../entry.mjs";
 import { LockTimeout, withLock } from "../lock.mjs";
 import { createProgress } from "../progress.mjs";
@@ -13,9 +13,9 @@ import { showNext, showOutput, showOutputs } from "./text.mjs";
 /** @typedef {ReturnType<typeof createStack>} Stack */
 
 /**
- * Seconds until the service releases a template. The hosted service takes up to two minutes, too long for a quickstart.
+ * Time until the service releases a template, ms. The hosted service takes up to two minutes, too long for a quickstart.
  */
-const templateRelease = 5;
+const templateRelease = 5000;
 
 const print = createProgress(process.stdout).print;
 
@@ -51,14 +51,12 @@ async function open(once) {
   await workspace;
   await createFolders();
   // The service starts beside the download or build of the CLI.
-  const service = await startService({
-    folder: root,
-    dataFolder: paths.service,
-    addressFile: paths.addresses,
-    images: { "acme/greeter:1": "examples/quickstart/handler.mjs" },
-    templateRelease,
-  });
-  /** @type {AbortSignal | undefined} Undefined until the CLI is ready: Ctrl-C then ends this process, and so the service. */
+  const images = { "acme/greeter:1": join(root, "examples/quickstart/handler.mjs") };
+  const service = await startService(
+    { dataFolder: paths.service, images, templateRelease, logLevel: "info", onNotice: print },
+    paths.addresses,
+  );
+  /** @type {AbortSignal | undefined} Undefined until the CLI is ready: Ctrl-C then ends this process. */
   let interrupt;
   try {
     print(`Local service: ${new URL(service.addresses.baseUrl).origin}`);
@@ -94,8 +92,7 @@ async function deployAndStay(stack, service, interrupt) {
   const outputs = await stack.outputs();
   const isValid = await check(stack, outputs);
   showNext(service.addresses, outputs);
-  const text = await Promise.race([service.exit, whenAborted(interrupt)]);
-  if (!interrupt.aborted) throw new Error(`The local service ended unexpectedly.\n${text}`.trimEnd());
+  await whenAborted(interrupt);
   return isValid ? 0 : 1;
 }
 

@@ -7,7 +7,6 @@ import { createInterface } from "node:readline";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { z } from "zod";
 import { isAlive, lastLines } from "../../scripts/child.mjs";
-import { startProcess } from "../../scripts/quickstart/service-process.mjs";
 import { repository } from "../plugin/support/sdk";
 import { registerSecret } from "../support/secret-scan";
 import { discardServiceFolder } from "../support/service-artefacts";
@@ -61,9 +60,17 @@ async function runChecked(
 async function startLocalService(room: CleanRoom, node: string, ...more: string[]) {
   const command = join("node_modules", ".bin", "serverless-compute-local");
   const args = [command, "start", "--port", "0", "--json", "--data", "data", ...more];
-  const { line, exit, stop } = await startProcess({ node, args, folder: room.folder, env: room.env });
-  expect(line, line ?? (await exit)).toBeDefined();
-  const addresses = addressesShape.parse(JSON.parse(line ?? ""));
+  const child = spawn(node, args, { cwd: room.folder, env: room.env, stdio: ["ignore", "pipe", "inherit"] });
+  const ended = once(child, "close");
+  const early = ended.then(() => {
+    throw new Error("the service ended before its first line");
+  });
+  const [line] = await Promise.race([once(createInterface({ input: child.stdout }), "line"), early]);
+  const stop = async (): Promise<void> => {
+    child.kill("SIGTERM");
+    await ended;
+  };
+  const addresses = addressesShape.parse(JSON.parse(String(line)));
   const apiKey = (await readFile(addresses.apiKeyFile, "utf8")).trim();
   registerSecret(apiKey, "the API key");
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };

@@ -85,27 +85,6 @@ test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   },
 );
 
-test("a process with the parent watch stops when its parent is killed", async () => {
-  const folder = temporaryFolder();
-  const watched = join(folder, "watched.mjs");
-  writeFileSync(
-    watched,
-    `import { writeFileSync } from "node:fs";
-     process.on("SIGTERM", () => { writeFileSync(${JSON.stringify(join(folder, "stopped"))}, ""); process.exit(0); });
-     setInterval(() => {}, 1000);
-     process.stdout.write("ready");`,
-  );
-  const starter = start(
-    `import { spawn } from "node:child_process";
-     const flags = ["--import", ${JSON.stringify(script("quickstart/parent-watch.mjs"))}, ${JSON.stringify(watched)}];
-     spawn(process.execPath, flags, { detached: true, stdio: ["ignore", "inherit", "inherit", "ipc"] });`,
-  );
-  if (starter.stdout === null) throw new Error("the starter has no output");
-  await once(starter.stdout, "data");
-  starter.kill("SIGKILL");
-  await until(() => existsSync(join(folder, "stopped")));
-});
-
 test("a script's error is its message without a stack trace, with exit code 1", async () => {
   const child = spawn(
     process.execPath,
