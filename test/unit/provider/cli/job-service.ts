@@ -35,7 +35,7 @@ export async function useJobService() {
     ...(["echo", "fail", "stream", "slow"] as const).map((name) => [`acme/${name}:1`, handlerFile(name)]),
     ...Object.keys(files).map((name) => [`acme/${name}:1`, join(folder, `${name}.mjs`)]),
   ]);
-  const { service, dataFolder: data } = await useSharedService({ ...serviceDefaults, images });
+  const { service, dataFolder: data } = await useSharedService({ ...serviceDefaults, images, rateLimits: "off" });
   registerSecret(service.apiKey, "the API key");
   const balancer = { type: "LOAD_BALANCER", scaling: { type: "REQUEST_COUNT", requestCount: 1 }, workers: { max: 0 } };
   const ids: Record<string, string> = {
