@@ -15,7 +15,7 @@ import { startRemoteWorker } from "./remote-worker";
 import { findBreaches } from "./verdict";
 
 const folder = useFolder();
-const rounds = isFull ? 50 : 3;
+const rounds = isFull ? 50 : 2;
 const perRound = 30_000;
 
 const accessOf = ({ addresses, apiKey }: StartedService): ServiceAccess => ({ ...addresses, apiKey });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createProvider } from "../../provider/dynamic/provider";
 import { Unknown } from "../../provider/engine/values";
 import type { ProviderProcess } from "../../provider/framework/process";
 import { resourceCalls } from "../../provider/plugin/resource-calls";
@@ -39,6 +40,7 @@ function deployment(mode: PreflightMode, overrides: Partial<ProviderProcess> = {
   const calls = resourceCalls(host, kinds);
   const urnOf = (kind: string, name: string) => `urn:pulumi:dev::shop::serverless-compute:index:${kind}::${name}`;
   return {
+    host,
     warnings,
     async check(news: object, olds: object = {}, name = "chat") {
       const all = { templateId: "template", ...news };
@@ -92,6 +94,17 @@ describe(`preflight in dialect ${dialect}`, () => {
     const beyond = names.slice(20).map((name) => `${name} workersMax: 1 requested, 20 of 20 already allocated`);
     expect(warnings.filter((text) => text.includes("workersMax"))).toEqual(beyond);
     expect(warnings.filter((text) => text.includes("stock"))).toEqual(names.map(ofStock));
+  });
+
+  test("reports the same for dynamic resources", async () => {
+    const { host, warnings } = deployment("warn");
+    const __urn = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/serverless:ServerlessEndpoint::chat";
+    const news = { templateId: "template", gpuTypeIds: [a40], workersMax: 21, __urn };
+    await createProvider(kinds.ServerlessEndpoint, host).check?.({}, news);
+    expect(warnings.sort()).toEqual([
+      "chat gpuTypeIds: NVIDIA A40 has no stock in any data centre",
+      "chat workersMax: 21 requested, 0 of 20 already allocated",
+    ]);
   });
 
   test("names the data centre and the name of a volume in the deployment", async () => {

@@ -1,10 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import { readPages } from "../../scripts/docs/pages.mjs";
 import { createCleanRoom } from "../packages/support/clean-room";
 import { repository } from "./support/sdk";
+
+const readText = (...path: string[]): Promise<string> => readFile(join(repository, ...path), "utf8");
+
+/** Declarations of values that the CLI requires, by key: those without a value of their own. */
+const requiredIn = (settings: { config?: Record<string, object> } | null): [string, { secret?: boolean }][] =>
+  Object.entries(settings?.config ?? {}).filter(([, declared]) => !("default" in declared || "value" in declared));
 
 /** Programs of the repository whose stacks require values: folder of Pulumi.yaml, folder of the program, and the values. */
 const programs = [
@@ -16,18 +22,14 @@ const programs = [
 ];
 
 it.each(programs)(
-  "a deployment of $project without the values it requires fails before its program starts",
+  "$project declares the values that its program requires, and its README sets them",
   async ({ project, program = project, secrets, values }) => {
-    const settings = await readFile(join(repository, project, "Pulumi.yaml"), "utf8");
-    const declared = Object.entries<{ secret?: boolean }>(parse(settings).config ?? {});
+    const declared = requiredIn(parse(await readText(project, "Pulumi.yaml")));
     expect(declared.map(([key]) => key).sort()).toEqual([...secrets, ...values].sort());
     for (const [key, { secret = false }] of declared) expect(secret, key).toBe(secrets.includes(key));
-
-    await expectFailure(settings, [...secrets, ...values]);
-
     // The quickstart's script sets the value.
     if (project === ".") return;
-    const readme = await readFile(join(repository, program, "README.md"), "utf8");
+    const readme = await readText(program, "README.md");
     for (const key of secrets) expect(readme).toContain(`pulumi config set --secret ${key}`);
     for (const key of values) expect(readme).toContain(`pulumi config set ${key}`);
   },
@@ -50,24 +52,24 @@ it("the pages include the README and some guides", () => {
 });
 
 it.each(pages)(
-  "a deployment of the program of $path without the values it requires fails before it starts",
+  "$path declares the values that its program requires, and sets them",
   async ({ path, keys, settings }) => {
-    const config = Object.assign({}, ...settings.map((file) => file?.config ?? {}));
-    await expectFailure(stringify({ name: "chat", runtime: "nodejs", config }), keys);
-    const text = await readFile(join(repository, path), "utf8");
+    const declared = settings.flatMap(requiredIn).map(([key]) => key);
+    expect(declared).toEqual(expect.arrayContaining(keys));
+    const text = await readText(path);
     for (const key of keys) expect(text).toMatch(new RegExp(`pulumi config set (--secret )?${key}\\b`));
   },
 );
 
-/** Expects that a preview of a project fails because of these values. No program exists: the CLI must not look for one. */
-async function expectFailure(settings: string, keys: string[]): Promise<void> {
+it("a deployment without the declared values fails before its program starts, and names them", async () => {
   const room = await createCleanRoom(process.execPath);
   onTestFinished(room.remove);
-  await room.write("Pulumi.yaml", settings);
+  // No program exists: the CLI must not look for one.
+  await room.write("Pulumi.yaml", await readText("examples/private-registry", "Pulumi.yaml"));
   expect((await room.run("pulumi", ["stack", "init", "dev", "--non-interactive"])).code).toBe(0);
   const { code, stdout, stderr } = await room.run("pulumi", ["preview", "--non-interactive"]);
   expect(code).not.toBe(0);
   expect(stderr).toMatch(/Stack 'dev' is missing configuration values? /);
-  for (const key of keys) expect(stderr).toContain(`'${key}'`);
+  for (const key of ["registryPassword", "registryUser"]) expect(stderr).toContain(`'${key}'`);
   expect(stdout).not.toContain("Previewing");
-}
+});
