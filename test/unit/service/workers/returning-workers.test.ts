@@ -64,16 +64,19 @@ test("a worker that returns without its job loses it without a crash", async () 
   }
 });
 
-test("a worker that requests another job without a report about its jobs keeps them", async () => {
+test("a worker that requests another job without a report about its jobs keeps them; a report of none loses them after a while", async () => {
   const clock = new OffsetClock();
-  const { jobs, as } = await useRemoteEndpoint({ timings: { lostJob: 1000, pingSilence: 600_000 }, clock });
+  const { jobs, as } = await useRemoteEndpoint({ timings: { lostJob: 60_000, pingSilence: 600_000 }, clock });
   const id = await jobs.submit({});
   await as("far").take();
-  await clock.advance(2000);
+  expect((await as("far").take("&job_in_progress=0")).status).toBe(204);
+  await clock.advance(60_000);
   for (const report of ["", "&job_in_progress=1"]) {
     expect((await as("far").take(report)).status).toBe(204);
     expect(await jobs.reaches(id, "IN_PROGRESS")).not.toHaveProperty("retries");
   }
+  expect((await as("far").take("&job_in_progress=0")).json).toMatchObject({ id });
+  expect(await jobs.reaches(id, "IN_PROGRESS")).toMatchObject({ retries: 1 });
 });
 
 test("a job that was cancelled before its worker returns is reported to the worker on its return", async () => {

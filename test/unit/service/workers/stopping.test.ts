@@ -71,17 +71,21 @@ describe("the end of the service", () => {
     writeFileSync(file, "");
     expect(await jobs.reaches(stringAt(response, "id"))).toMatchObject({ status: "COMPLETED", retries: 1 });
   });
+});
 
-  test("ends workers that ignore SIGTERM", async () => {
+test.each(["the end of the service", "a lower number of workers"])(
+  "%s ends workers that ignore SIGTERM",
+  async (cause) => {
     const file = scratchFile();
     const stays = `"${process.execPath}" "${program("stays.mjs")}" "${file}"`;
     const rig = await useLocalService({ images: { stays }, timings: shortTimings });
-    await rig.jobsOn("stays", { workersMin: 1 });
+    const { id } = await rig.jobsOn("stays", { workersMin: 1 });
     await expect.poll(() => Number(contentOf(file)), { interval: 10 }).toBeGreaterThan(0);
-    await rig.stop();
-    expect(isAlive(Number(contentOf(file)))).toBe(false);
-  });
-});
+    if (cause === "the end of the service") await rig.stop();
+    else await rig.rest("PATCH", `/endpoints/${id}`, { workersMin: 0, workersMax: 0 });
+    await expect.poll(() => isAlive(Number(contentOf(file))), { interval: 10 }).toBe(false);
+  },
+);
 
 test("a deleted endpoint leaves no job, worker, log or folder, and its waiting clients receive a response", async () => {
   const rig = await rigOf({ stopGrace: 600_000 });

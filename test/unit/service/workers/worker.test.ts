@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { defaultTimings as timings } from "../../../../service/timings";
+import { createStopPolls } from "../../../../service/workers/long-poll";
 import type { Worker } from "../../../../service/workers/worker";
 import { phaseOf } from "../../../../service/workers/worker-record";
+import { ManualClock } from "../../../support/manual-clock";
 import { externalWorker, start } from "./support/external-worker";
 import { managedWorkers, runningProgram } from "./support/managed-worker";
 
@@ -244,4 +246,15 @@ describe("the state of a worker", () => {
     };
     expect(change).toBeTypeOf("function");
   });
+});
+
+test("a poll for jobs to stop is held for stopHold", async () => {
+  const clock = new ManualClock();
+  const ended: string[][] = [];
+  const poll = createStopPolls(clock, timings).poll(externalWorker().worker, new AbortController().signal);
+  void poll.then((ids) => ended.push(ids));
+  await clock.advance(timings.stopHold - 1);
+  expect(ended).toEqual([]);
+  await clock.advance(1);
+  await expect.poll(() => ended).toEqual([[]]);
 });
