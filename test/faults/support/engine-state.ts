@@ -35,7 +35,15 @@ interface Variant {
 }
 
 export const variantNames = ["dynamic provider", "plugin"] as const;
-export type VariantName = (typeof variantNames)[number];
+type VariantName = (typeof variantNames)[number];
+
+/** Each dialect and each variant once, because both variants share their rules; every combination in full runs. */
+export const combinations: readonly (readonly [Dialect, VariantName])[] = [
+  ["v1", "dynamic provider"] as const,
+  ["v2", "plugin"] as const,
+  ["v1", "plugin"] as const,
+  ["v2", "dynamic provider"] as const,
+].slice(0, process.env["FULL"] ? 4 : 2);
 
 const urnOf = (kind: string): string => `urn:pulumi:dev::shop::serverless-compute:index:${kind}::chat`;
 
