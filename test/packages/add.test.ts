@@ -168,19 +168,20 @@ describe("the packages of a clone", { timeout: 280_000 }, () => {
       files: ["Pulumi.yaml", "sdks"],
     },
   ];
-  it.runIf(process.env["FULL"]).each(others)(
-    "are installed into an empty folder for the language $language, with the remaining step",
-    async ({ language, sdk, steps, files }) => {
-      const room = await createCleanRoom(process.execPath);
-      onTestFinished(room.remove);
-      const folder = join(room.folder, "worker");
-      await mkdir(folder);
-      const withSdk = { ...packages, sdk: sdk && join(repository, sdk) };
-      expect(await installPackages(readProject(folder, language), withSdk)).toEqual(steps);
-      const installed = ["node_modules", "package-lock.json", "package.json", "release", ...files];
-      expect((await readdir(folder)).sort()).toEqual(installed.sort());
-    },
-  );
+  if (process.env["FULL"])
+    it.each(others)(
+      "are installed into an empty folder for the language $language, with the remaining step",
+      async ({ language, sdk, steps, files }) => {
+        const room = await createCleanRoom(process.execPath);
+        onTestFinished(room.remove);
+        const folder = join(room.folder, "worker");
+        await mkdir(folder);
+        const withSdk = { ...packages, sdk: sdk && join(repository, sdk) };
+        expect(await installPackages(readProject(folder, language), withSdk)).toEqual(steps);
+        const installed = ["node_modules", "package-lock.json", "package.json", "release", ...files];
+        expect((await readdir(folder)).sort()).toEqual(installed.sort());
+      },
+    );
 });
 
 /** Examples that readers copy to their projects, with a command that uses the packages. */
