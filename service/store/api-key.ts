@@ -3,6 +3,7 @@ import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf, StartError } from "../errors";
 import { writeAtomically } from "./data-folder";
+import { onDisk } from "./faults";
 
 /** The file with a data folder's API key (mode 0600). */
 export const apiKeyFileOf = (dataFolder: string): string => join(dataFolder, "api-key");
@@ -11,7 +12,9 @@ export const apiKeyFileOf = (dataFolder: string): string => join(dataFolder, "ap
 export const isApiKey = (text: string): boolean => /^[\x21-\x7e]{16,}$/.test(text);
 
 /** The API key of a data folder; undefined if no service has been started there yet. */
-export function readApiKey(dataFolder: string): string | undefined {
+export const readApiKey = (dataFolder: string): string | undefined => onDisk(dataFolder, () => readKey(dataFolder));
+
+function readKey(dataFolder: string): string | undefined {
   const file = apiKeyFileOf(dataFolder);
   const stats = statSync(file, { throwIfNoEntry: false });
   if (!stats) return undefined;
@@ -42,14 +45,15 @@ export function readApiKeyFile(file: string): string {
  * Returns the API key of a data folder. `configuredKey` replaces the folder's key; without `configuredKey`, the first start generates a key from 32 random
  * bytes. The folder must exist and be locked.
  */
-export function ensureApiKey(dataFolder: string, configuredKey: string | undefined): string {
-  const file = apiKeyFileOf(dataFolder);
-  const storedKey = readApiKey(dataFolder);
-  if (storedKey !== undefined && (configuredKey === undefined || configuredKey === storedKey)) {
-    chmodSync(file, 0o600);
-    return storedKey;
-  }
-  const key = configuredKey ?? randomBytes(32).toString("hex");
-  writeAtomically(file, `${key}\n`);
-  return key;
-}
+export const ensureApiKey = (dataFolder: string, configuredKey: string | undefined): string =>
+  onDisk(dataFolder, () => {
+    const file = apiKeyFileOf(dataFolder);
+    const storedKey = readKey(dataFolder);
+    if (storedKey !== undefined && (configuredKey === undefined || configuredKey === storedKey)) {
+      chmodSync(file, 0o600);
+      return storedKey;
+    }
+    const key = configuredKey ?? randomBytes(32).toString("hex");
+    writeAtomically(file, `${key}\n`);
+    return key;
+  });

@@ -1,9 +1,9 @@
-import Libsql from "libsql";
+import type Libsql from "libsql";
 import { prepareDataFolder } from "./data-folder";
 import { damaged, diskFault, LostStore, onDisk, parseRow } from "./faults";
 import { lockFolder } from "./folder-lock";
 import { schemaVersion } from "./schema";
-import { checkTables, createStoreFile, hasReadableLog, hasStore, inodeOf, storeFile } from "./store-file";
+import { checkTables, createStoreFile, hasReadableLog, hasStore, openFile, inodeOf, storeFile } from "./store-file";
 
 /** A value of a column; the tables are STRICT, so a column has one type. */
 type SqlValue = string | number | null | Uint8Array;
@@ -77,7 +77,7 @@ export function readStore<Row>(dataFolder: string, sql: string, row: RowShape<Ro
 
 function open(dataFolder: string, timeout: number): Libsql.Database {
   if (!hasReadableLog(dataFolder)) throw damaged(dataFolder, "its write-ahead log is damaged");
-  return new Libsql(storeFile(dataFolder), { timeout });
+  return openFile(storeFile(dataFolder), { timeout });
 }
 
 /** Receives errors that no caller of the store receives. */

@@ -23,13 +23,18 @@ function faultOf(code: string, dataFolder: string): ServiceError | undefined {
     );
   if (/^(?:SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code))
     return new ServiceError("storeFull", `disk full: nothing can be written to ${dataFolder}; free some space there`);
-  if (/^(?:SQLITE_READONLY|EROFS|EACCES|EPERM)/.test(code))
+  if (/^(?:EACCES|EPERM)$/.test(code))
+    return new ServiceError(
+      "storeUnavailable",
+      `data folder is not accessible: ${dataFolder} (${code}); use it as its owner, or change its permissions`,
+    );
+  if (/^(?:SQLITE_READONLY|EROFS)/.test(code))
     return new ServiceError("storeUnavailable", `data folder is read-only: ${dataFolder}; make it writable`);
   // SQLite reports a file system that becomes read-only while the store is open as an I/O error.
   if (/^(?:SQLITE_IOERR|SQLITE_CANTOPEN|EIO$)/.test(code))
     return new ServiceError(
       "storeUnavailable",
-      `data folder cannot be written: ${dataFolder} (${code}); check its disk, and whether it is mounted read-only`,
+      `data folder cannot be written: ${dataFolder} (${code}); check its disk and permissions, and whether it is mounted read-only`,
     );
   if (/^SQLITE_(?:BUSY|LOCKED)/.test(code))
     return new ServiceError(

@@ -1,8 +1,8 @@
 import { lstatSync } from "node:fs";
 import { join } from "node:path";
-import Libsql from "libsql";
+import type Libsql from "libsql";
 import { codeOf, StartError } from "../errors";
-import { versionOf } from "./store-file";
+import { openFile, versionOf } from "./store-file";
 
 const notALock = (file: string, reason: string): StartError =>
   new StartError(
@@ -18,7 +18,7 @@ const notALock = (file: string, reason: string): StartError =>
 export function lockFolder(dataFolder: string): () => void {
   const file = join(dataFolder, "lock");
   if (lstatSync(file, { throwIfNoEntry: false })?.isDirectory()) throw notALock(file, "it is a directory");
-  const lock = new Libsql(file, { timeout: 0 });
+  const lock = openFile(file, { timeout: 0 });
   try {
     lock.exec("BEGIN IMMEDIATE");
     lock.exec(`PRAGMA user_version = ${process.pid}`);

@@ -2,7 +2,7 @@ import { closeSync, lstatSync, openSync, readSync, renameSync, rmSync, type Stat
 import { join } from "node:path";
 import Libsql from "libsql";
 import { z } from "zod";
-import { StartError } from "../errors";
+import { codeOf, messageOf, StartError } from "../errors";
 import { applicationId, createTables, schemaNames, schemaVersion } from "./schema";
 
 /** The database file of a data folder. */
@@ -86,6 +86,15 @@ export function hasStore(dataFolder: string): boolean {
   throw notAStore(file, "another program wrote it");
 }
 
+/** Opens a file with SQLite. The driver's error for a file that cannot be opened has no code, so it is added. */
+export function openFile(file: string, options?: Libsql.Options): Libsql.Database {
+  try {
+    return new Libsql(file, options);
+  } catch (error) {
+    throw Object.assign(new Error(messageOf(error), { cause: error }), { code: codeOf(error) || "SQLITE_CANTOPEN" });
+  }
+}
+
 /** Creates the store of a data folder in one step, so that a kill leaves none instead of an empty one. */
 export function createStoreFile(dataFolder: string): void {
   const file = storeFile(dataFolder);
@@ -93,7 +102,7 @@ export function createStoreFile(dataFolder: string): void {
   for (const name of [newFile, `${newFile}-journal`]) rmSync(name, { force: true });
   // SQLite gives its other files the same mode.
   closeSync(openSync(newFile, "wx", 0o600));
-  const connection = new Libsql(newFile);
+  const connection = openFile(newFile);
   try {
     connection.exec(createTables);
   } finally {

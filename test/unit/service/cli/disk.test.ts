@@ -78,7 +78,7 @@ test("a disk that becomes unwritable is reported in each response, in status and
   );
 
   failWrites(child.pid);
-  const reason = `data folder cannot be written: ${folder} (SQLITE_IOERR_WRITE); check its disk, and whether it is mounted read-only`;
+  const reason = `data folder cannot be written: ${folder} (SQLITE_IOERR_WRITE); check its disk and permissions, and whether it is mounted read-only`;
   expect(await api("POST", "/v1/templates", { name: "u", imageName: "i" })).toMatchObject({
     status: 503,
     json: { message: reason },

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { StartError } from "../../../../service/errors";
@@ -50,6 +50,23 @@ test("a folder's key that is not a file, or is not a key, is an error that names
       `${apiKeyFileOf(other)} does not contain an API key of 16 or more printable characters; delete the file to get a new key`,
     ),
   );
+});
+
+test.each([
+  ["a folder that is a file", (folder: string) => writeFileSync(folder, ""), "is a file, below a file or a link to itself"],
+  [
+    "a key that is a link to itself",
+    (folder: string) => {
+      mkdirSync(folder);
+      symlinkSync("api-key", apiKeyFileOf(folder));
+    },
+    "is a file, below a file or a link to itself",
+  ],
+])("%s is an error that names the folder and the remedy", (_title, create, message) => {
+  const folder = join(scratchFolder(), "data");
+  create(folder);
+  for (const read of [() => readApiKey(folder), () => ensureApiKey(folder, undefined)])
+    expect(read).toThrow(new StartError(`${folder}: ${message}; specify a folder`));
 });
 
 test("--api-key-file reads a key without the white space around it, and names a file that has none", () => {

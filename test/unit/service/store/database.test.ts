@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -113,6 +113,15 @@ describe("a data folder", () => {
     create(join(folder, "lock"));
     expect(openHere).toThrow(
       `the file ${join(folder, "lock")}: is not a lock of this service (${reason}); delete it if no other program uses it`,
+    );
+  });
+
+  test("whose lock cannot be opened is rejected with the folder's name and the remedy", () => {
+    openHere().close();
+    rmSync(join(folder, "lock"));
+    symlinkSync(join(folder, "absent", "lock"), join(folder, "lock"));
+    expect(openHere).toThrow(
+      `data folder cannot be written: ${folder} (SQLITE_CANTOPEN); check its disk and permissions, and whether it is mounted read-only`,
     );
   });
 

@@ -8,7 +8,9 @@ const coded = (code: string): Error => Object.assign(new Error("from the system"
 const full = "disk full: nothing can be written to /data; free some space there";
 const readOnly = "data folder is read-only: /data; make it writable";
 const failing = (code: string) =>
-  `data folder cannot be written: /data (${code}); check its disk, and whether it is mounted read-only`;
+  `data folder cannot be written: /data (${code}); check its disk and permissions, and whether it is mounted read-only`;
+const forbidden = (code: string) =>
+  `data folder is not accessible: /data (${code}); use it as its owner, or change its permissions`;
 const locked = "store is locked: another program uses /data; close that program";
 
 test.each([
@@ -17,8 +19,8 @@ test.each([
   ["EDQUOT", "storeFull", full],
   ["SQLITE_READONLY_DBMOVED", "storeUnavailable", readOnly],
   ["EROFS", "storeUnavailable", readOnly],
-  ["EACCES", "storeUnavailable", readOnly],
-  ["EPERM", "storeUnavailable", readOnly],
+  ["EACCES", "storeUnavailable", forbidden("EACCES")],
+  ["EPERM", "storeUnavailable", forbidden("EPERM")],
   ["SQLITE_IOERR_WRITE", "storeUnavailable", failing("SQLITE_IOERR_WRITE")],
   ["SQLITE_CANTOPEN", "storeUnavailable", failing("SQLITE_CANTOPEN")],
   ["EIO", "storeUnavailable", failing("EIO")],
