@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { isNotFound, lastLines, run, ToolMissing } from "../child.mjs";
 import { checkGo } from "../cli/build.mjs";
-import { compilerSteps, runtimes } from "./project.mjs";
+import { compilerSteps, goProgram, projectName, runtimes } from "./project.mjs";
 
 /** @typedef {import("./project.mjs").Project} Project */
 
@@ -148,7 +148,7 @@ async function installSdk(project, { sdk, goModule }, interrupt) {
       return isNamed ? [] : [`. ${venvOf(project)}/bin/activate   # Pulumi.yaml names no virtualenv`];
     }
     case "go":
-      if (!existsSync(join(folder, "go.mod"))) await runIn("go", ["mod", "init", nameOf(folder)], options);
+      if (!existsSync(join(folder, "go.mod"))) await runIn("go", ["mod", "init", goProgram], options);
       await runIn("go", ["mod", "edit", `-require=${goModule}@v0.0.0`, `-replace=${goModule}=${path}`], options);
       return ["go mod tidy   # when the program imports the module"];
     case "dotnet":
@@ -172,7 +172,7 @@ async function configurePlugin(project, version) {
   if (language === "none") return [];
   const plugin = language === "typescript" ? "" : pluginText(version);
   if (isNew) {
-    await writeFile(path, `name: ${nameOf(folder)}\n${runtimeText(language)}${plugin}`);
+    await writeFile(path, `name: ${projectName(folder)}\n${runtimeText(language)}${plugin}`);
   } else if (settings !== undefined && plugin !== "") {
     if (!/^plugins:/m.test(settings)) await writeFile(path, `${settings.trimEnd()}\n${plugin}`);
     else if (!/^\s+-?\s*name:\s*serverless-compute\s*$/m.test(settings)) {
@@ -195,12 +195,6 @@ const runtimeText = (language) =>
   language === "python"
     ? "runtime:\n  name: python\n  options:\n    virtualenv: venv\n"
     : `runtime: ${runtimes[language]}\n`;
-
-/**
- * Name for a project or module in a folder.
- * @param {string} folder
- */
-const nameOf = (folder) => basename(folder).replaceAll(/[^\w.-]/g, "-");
 
 /** @param {string} settings Text of Pulumi.yaml. */
 const namedVenv = (settings) => /^\s+virtualenv:\s*["']?([^"'\s#]+)/m.exec(settings)?.[1];

@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { isOlder } from "../cli/folder.mjs";
 import { root } from "../entry.mjs";
 
@@ -15,6 +15,15 @@ export const runtimes = /** @type {const} */ ({
   java: "java",
   none: "none",
 });
+
+/** Module of a new program in Go. The name of its folder may not be valid, such as `go`. */
+export const goProgram = "program";
+
+/**
+ * Name of a new project in a folder, as a YAML scalar. Without quotes, a name such as `2026` is not a string.
+ * @param {string} folder
+ */
+export const projectName = (folder) => JSON.stringify(basename(folder).replaceAll(/[^\w.-]/g, "-"));
 
 /** Lowest `@pulumi/pulumi` that the npm package accepts; equals its peer range. */
 const lowestPulumi = "3.200.0";

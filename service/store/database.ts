@@ -3,7 +3,7 @@ import { prepareDataFolder } from "./data-folder";
 import { damaged, diskFault, LostStore, onDisk, parseRow } from "./faults";
 import { lockFolder } from "./folder-lock";
 import { schemaVersion } from "./schema";
-import { checkTables, createStoreFile, hasReadableLog, hasStore, openFile, inodeOf, storeFile } from "./store-file";
+import { checkTables, createStoreFile, hasReadableLog, hasStore, inodeOf, openFile, storeFile } from "./store-file";
 
 /** A value of a column; the tables are STRICT, so a column has one type. */
 type SqlValue = string | number | null | Uint8Array;

@@ -77,11 +77,11 @@ ${indent(body, "\t\t")}
 `;
 }
 
-/** A project in Go with the SDK of the plugin: its files by their names. */
+/** A project in Go with the SDK of the plugin: its files by their names. Go rejects some names of projects as modules, such as `go`. */
 export const goProject = (program: Program, project: Project): Record<string, string> => ({
   "Pulumi.yaml": pulumiYaml(project, " go", program.config),
   "main.go": programText(program),
-  "go.mod": `module ${project.name}
+  "go.mod": `module program
 
 go 1.25
 

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
+import { scalarText } from "./text-layout";
 
 /** A generated project. */
 export interface Project {
@@ -30,7 +31,7 @@ export const pulumiYaml = (
   runtime: string,
   secrets: readonly string[] = [],
 ): string =>
-  `name: ${name}
+  `name: ${scalarText(name)}
 runtime:${runtime}
 ${secrets.length === 0 ? "" : "config:\n"}${secrets.map((key) => `  ${key}: { type: string, secret: true }\n`).join("")}plugins:
   providers:

@@ -11,6 +11,12 @@ export const snakeCase = (name: string): string =>
 /** A text between double quotes. All languages here read the escapes of JSON. */
 export const quote = (text: string): string => JSON.stringify(text);
 
+/** Text as a YAML scalar. Only text that no YAML parser reads as another type stays unquoted. */
+export const scalarText = (text: string): string =>
+  /^[A-Za-z](?:[\w./-]|:(?=\w)| (?=[\w./]))*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text)
+    ? text
+    : quote(text);
+
 /** Parts between brackets, each on its own line and followed by a comma. */
 export const block = (open: string, parts: readonly string[], close: string, indentation: string): string =>
   `${open}\n${indent(parts.map((part) => `${part},`).join("\n"), indentation)}\n${close}`;

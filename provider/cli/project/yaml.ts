@@ -1,14 +1,8 @@
 import type { Expression, Program, ProgramResource } from "./program";
 import { type Project, pulumiYaml } from "./project";
-import { indent, quote } from "./text-layout";
+import { indent, scalarText } from "./text-layout";
 
 const indentation = "  ";
-
-/** Text as a YAML scalar. Only text that no YAML parser reads as another type stays unquoted. */
-const scalarText = (text: string): string =>
-  /^[A-Za-z](?:[\w./-]|:(?=\w)| (?=[\w./]))*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text)
-    ? text
-    : quote(text);
 
 /** Pulumi reads `${…}` as a reference and `$$` as a dollar sign. */
 const escapeReferences = (text: string): string => text.replace(/\$(?=[${])/g, "$$$$");

@@ -1,7 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { compilerSteps, readProject } from "../../../scripts/add/project.mjs";
+import { parse } from "yaml";
+import { compilerSteps, projectName, readProject } from "../../../scripts/add/project.mjs";
 import { root } from "../../../scripts/entry.mjs";
 import { temporaryFolder } from "./fake-cli";
 
@@ -30,6 +31,11 @@ const locked = (version: string) => ({
 });
 const tooOld = (version: string): string =>
   `@pulumi/pulumi is ${version}, but 3.200.0 or later is required; run "npm install @pulumi/pulumi@3" in that folder`;
+
+test.each(["chat", "2026", "2026-11-29", "1e3", "true", "null", "go"])(
+  "the name of a new project in %s is a string",
+  (name) => expect(parse(projectName(join("/projects", name)))).toBe(name),
+);
 
 describe("a folder for the packages", () => {
   test.each<[string, Record<string, string>, string | undefined, object]>([

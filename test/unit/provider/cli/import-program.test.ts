@@ -91,6 +91,15 @@ const program = programOf([
   object("Secret", "s1", { name: "HF_TOKEN", description: 'a "b"' }),
 ]);
 
+test.each(["2026", "2026-11-29", "1e3", "true", "null", "go", "con"])(
+  "a project in a folder %s has its name, and a module that Go accepts",
+  (name) => {
+    for (const create of [typescriptProject, yamlProject, pythonProject, goProject])
+      expect(parse(create(program, { ...project, name })["Pulumi.yaml"] ?? "")).toMatchObject({ name });
+    expect(goProject(program, { ...project, name })["go.mod"]).toMatch(/^module program\n/);
+  },
+);
+
 test("resources refer to earlier resources and to the stack's config, and omit defaults", () => {
   expect(typescriptProject(program, project)["index.ts"]).toBe(`import * as pulumi from "@pulumi/pulumi";
 import * as serverless from "pulumi-serverless-compute-sdk";

@@ -53,7 +53,11 @@ test("a folder's key that is not a file, or is not a key, is an error that names
 });
 
 test.each([
-  ["a folder that is a file", (folder: string) => writeFileSync(folder, ""), "is a file, below a file or a link to itself"],
+  [
+    "a folder that is a file",
+    (folder: string) => writeFileSync(folder, ""),
+    "is a file, below a file or a link to itself",
+  ],
   [
     "a key that is a link to itself",
     (folder: string) => {
