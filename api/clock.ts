@@ -10,10 +10,9 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** The system clock. */
+/** The system clock. It starts at the system's time and ignores later changes of that time, so that waits and timeouts keep their length. */
 export const systemClock: Clock = {
-  now: () => Date.now(),
-  elapsed: () => performance.now(),
+  now: () => Math.floor(performance.timeOrigin + performance.now()),
   sleep: async (ms, signal) => {
     signal?.throwIfAborted();
     try {
@@ -25,6 +24,9 @@ export const systemClock: Clock = {
     }
   },
 };
+
+/** The system clock with the system's time, also after a change, for times that are stored. */
+export const wallClock: Clock = { ...systemClock, now: () => Date.now(), elapsed: () => performance.now() };
 
 /** Monotonic time of a clock in ms, with an arbitrary origin. */
 export const elapsedTime = (clock: Clock): number => clock.elapsed?.() ?? clock.now();

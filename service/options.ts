@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from "serverless-compute-api/clock";
+import { type Clock, wallClock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { retirableApis } from "./errors";
@@ -167,7 +167,7 @@ export const optionsShape = z.strictObject({
   /** Overrides of internal timings, for tests. They may change with every version. */
   timings: z.custom<Partial<ServiceTimings>>(isObject, "must be an object").optional(),
   /** Default: the machine's clock. */
-  clock: z.custom<Clock>(isObject, "must be a clock").default(systemClock),
+  clock: z.custom<Clock>(isObject, "must be a clock").default(wallClock),
   /** Receives warnings for the user, such as moved files or a full disk. */
   onNotice: z
     .custom<(text: string) => void>((value) => typeof value === "function", "must be a function")

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import { systemClock } from "serverless-compute-api/clock";
+import { wallClock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { codeOf, StartError } from "./errors";
 import { createJobStore } from "./queue/store";
@@ -120,7 +120,7 @@ function checkStore(folder: string): void {
     if (fault !== "ok") throw damaged(folder, String(fault));
     const [orphan] = database.query("PRAGMA foreign_key_check", z.object({ table: z.string() })).all();
     if (orphan) throw damaged(folder, `a row of ${orphan.table} refers to a missing row`);
-    const options = { database, clock: systemClock, templateRelease: 0, stock: {}, workerQuota: () => undefined };
+    const options = { database, clock: wallClock, templateRelease: 0, stock: {}, workerQuota: () => undefined };
     createResources(options).checkRows();
     createJobStore(database).live();
   } catch (error) {
