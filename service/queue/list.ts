@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Database } from "../store/database";
 import { type Job, transitions } from "./job";
 import type { ActiveJobs } from "./memory";
-import { createJobRows, recordIndex, type StoredJob } from "./row";
+import { createJobRows, errorIndex, type StoredJob } from "./row";
 import { type JobStore, selectJobs } from "./store";
 
 /** Condition for jobs of an endpoint; an absent property matches every job. */
@@ -48,7 +48,7 @@ export function createJobList(
   const matchingJobs = database.query(
     `${selectJobs} WHERE endpoint_id = ?1 AND seq < ?2 AND seq >= ?3 AND (?4 IS NULL OR status = ?4) AND (?5 IS NULL
       OR id LIKE ?5 ESCAPE '\\'
-      OR (status IN ('FAILED', 'TIMED_OUT') AND record ->> ${recordIndex.error} LIKE ?5 ESCAPE '\\'))
+      OR (status IN ('FAILED', 'TIMED_OUT') AND record ->> ${errorIndex} LIKE ?5 ESCAPE '\\'))
       ORDER BY seq DESC LIMIT ?6`,
     createJobRows().job,
   );

@@ -263,11 +263,8 @@ export function createJobs({
     /** Removes the endpoint's waiting jobs; resolves with the number of removed jobs. */
     purge: (endpointId: string): Promise<number> =>
       commit(() => {
-        const unfinished = active.byEndpoint(endpointId);
-        const waiting = unfinished.filter((job) => canTransition(job, "purge"));
-        // The start of a job may not have been written to its row yet.
-        for (const job of unfinished) if (job.status === "IN_PROGRESS") store.save(job);
-        store.purge(endpointId);
+        const waiting = active.byEndpoint(endpointId).filter((job) => canTransition(job, "purge"));
+        store.removeWaiting(waiting.map(({ seq }) => seq));
         forget(waiting);
         return waiting.length;
       }),

@@ -22,8 +22,8 @@ export const recordOf = (job: Job): string =>
     job.error,
   ]);
 
-/** Indices in `recordOf` of the properties that SQL statements read. */
-export const recordIndex = { position: 5, error: 12 } as const;
+/** Index of the error in `recordOf`, for SQL statements. */
+export const errorIndex = 12;
 
 /** The properties of a job as one column; `record` is the SQL expression for those without a column. */
 const columnOf = (record: string): string =>
@@ -38,7 +38,7 @@ const maxListedError = 300;
 /** Like `jobColumn`, with the first characters of the error only. */
 export const listedJobColumn = columnOf(
   `CASE WHEN octet_length(record) <= 512 THEN json(record)
-    ELSE json_set(record, '$[${recordIndex.error}]', substr(record ->> ${recordIndex.error}, 1, ${maxListedError})) END`,
+    ELSE json_set(record, '$[${errorIndex}]', substr(record ->> ${errorIndex}, 1, ${maxListedError})) END`,
 );
 
 const unreadable = (column: string): Error => new Error(`the store has a job whose ${column} cannot be read`);

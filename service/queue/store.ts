@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Database } from "../store/database";
 import { type FinalJob, isFinal, type Job, type LiveJob, type NewJob } from "./job";
-import { createJobRows, jobColumn, listedJobColumn, recordIndex, recordOf, type StoredJob } from "./row";
+import { createJobRows, jobColumn, listedJobColumn, recordOf, type StoredJob } from "./row";
 
 /** The part of a job that is sent only to its worker. */
 type JobPayload = Pick<NewJob, "input" | "s3Config">;
@@ -58,10 +58,7 @@ export function createJobStore(database: Database) {
     return [...parts, database.prepare(`DELETE FROM jobs WHERE ${condition}`)];
   };
   const removeEndpoint = prepareRemoval("endpoint_id = ?");
-  // Uses the index of unfinished jobs, because the endpoint's history may be long.
-  const purge = database.prepare(
-    "DELETE FROM jobs INDEXED BY jobs_live WHERE finished_at IS NULL AND status = 'IN_QUEUE' AND endpoint_id = ?",
-  );
+  const removeWaiting = database.prepare("DELETE FROM jobs WHERE seq IN (SELECT value FROM json_each(?))");
   const expire = prepareRemoval(
     "seq IN (SELECT seq FROM jobs WHERE finished_at IS NOT NULL AND due_at <= ? ORDER BY due_at, seq LIMIT ?)",
   );
@@ -76,11 +73,7 @@ export function createJobStore(database: Database) {
     textOf("id"),
   );
   let lastSeq = database.query("SELECT max(seq) AS value FROM jobs", numberRow).get() ?? 0;
-  // Finished jobs need no position: /retry assigns a new one.
-  let lastPosition =
-    database
-      .query(`SELECT max(record ->> ${recordIndex.position}) AS value FROM jobs WHERE finished_at IS NULL`, numberRow)
-      .get() ?? 0;
+  let lastPosition = 0;
 
   const stateOf = (job: Job, dueAt: number | null) =>
     [job.status, job.finishedAt ?? null, dueAt, recordOf(job)] as const;
@@ -143,13 +136,15 @@ export function createJobStore(database: Database) {
     removeEndpoint(endpointId: string): void {
       for (const command of removeEndpoint) command.run(endpointId);
     },
-    /** Removes an endpoint's waiting jobs. */
-    purge: (endpointId: string): void => void purge.run(endpointId),
-    /** All unfinished jobs. */
+    /** Removes waiting jobs, which have neither progress nor chunks. */
+    removeWaiting: (seqs: number[]): void => void removeWaiting.run(JSON.stringify(seqs)),
+    /** All unfinished jobs. Must be called before the first `nextPosition`. Finished jobs need no position: /retry assigns a new one. */
     live(): LiveJob[] {
       const jobs: LiveJob[] = [];
       unfinished.each((job) => {
-        if (!isFinal(job)) jobs.push(job);
+        if (isFinal(job)) return;
+        jobs.push(job);
+        lastPosition = Math.max(lastPosition, job.position);
       });
       return jobs;
     },

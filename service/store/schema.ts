@@ -2,8 +2,8 @@
  * The tables of a store. Only searched properties have columns; the others share one JSON column. Times are ms since the epoch.
  *
  * Job rows are written by number, without triggers, checks and foreign keys; `queue/job.ts` contains the table of transitions. Most rows are
- * written only twice, so they contain input and output. Progress updates and chunks of running jobs have separate tables. `jobs_live` is
- * read at the start of the service; `jobs_over` finds results whose retention has ended.
+ * written only twice, so they contain input and output. Progress updates and chunks of running jobs have separate tables. `jobs_over` finds
+ * results whose retention has ended. Unfinished jobs have no index, because only a start searches for them (decision 6).
  */
 const schema = `
   CREATE TABLE registry_auths (
@@ -86,7 +86,6 @@ const schema = `
     s3_config TEXT
   ) STRICT;
   CREATE INDEX jobs_by_endpoint ON jobs (endpoint_id, seq);
-  CREATE INDEX jobs_live ON jobs (seq) WHERE finished_at IS NULL;
   CREATE INDEX jobs_over ON jobs (due_at) WHERE finished_at IS NOT NULL;
 
   CREATE TABLE job_progress (seq INTEGER PRIMARY KEY, progress TEXT NOT NULL) STRICT;
