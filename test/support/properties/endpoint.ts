@@ -113,7 +113,7 @@ export const endpointRows = ({
     graphql: (types) => ({ gpuIds: ["AMPERE_24", ...list(types).map((type) => `-${type}`)].join(",") }),
     restarts: true,
   },
-  gpuCount: { values: [2, 3], v2: inGpu("count"), restarts: true, wrong: [0, 1.5] },
+  gpuCount: { values: [2, 3], v2: inGpu("count"), restarts: true, wrong: [0, 1.5, 3_000_000_000] },
   cpuFlavorIds: {
     values: [["cpu3c-8-16", "cpu3g-8-32"], ["cpu5c-4-8"]],
     v1: {
@@ -162,8 +162,8 @@ export const endpointRows = ({
     wrong: [["nosuch", "other"]],
   },
   modelReferences: { values: [["org/a"], ["org/b"]], v1: null, v2: null, drift: false, restarts: true },
-  workersMin: { values: [0, 1], v2: (min) => ({ workers: { min } }), wrong: [-1, "1", 4] },
-  workersMax: { values: [1, 2], v2: (max) => ({ workers: { max } }), wrong: [-1, 1.5] },
+  workersMin: { values: [0, 1], v2: (min) => ({ workers: { min } }), wrong: [-1, "1"] },
+  workersMax: { values: [1, 2], v2: (max) => ({ workers: { max } }), wrong: [-1, 1.5, 3_000_000_000] },
   idleTimeout: { values: [7, 60], v2: (idleTimeout) => ({ workers: { idleTimeout } }), wrong: [0, 3601] },
   scalerType: {
     values: ["REQUEST_COUNT", "QUEUE_DELAY"],
