@@ -81,8 +81,6 @@ const withProcesses = [
     "random-bytes",
     "reaper",
     "rolling",
-    "rolling-changes",
-    "rolling-reports",
     "sdk-failures",
     "silent-engine",
     "source-watch",

@@ -117,3 +117,12 @@ test("a secret's value and description are separate requests, each sent only if 
     expect(outputs).toMatchObject(news);
   }
 });
+
+test("a template's revision changes with drift of its content", async () => {
+  const { inputs } = Template.check({}, { imageName: "acme/chat:1" }, naming("revised-dev"));
+  const { id, outputs } = await Template.create(inputs, bench.context());
+  expect(outputs["revision"]).toMatch(/^[0-9a-f]{16}$/);
+  await bench.rest("PATCH", `/templates/${id}`, { imageName: "acme/other:1" });
+  const found = await Template.read(id, outputs, bench.context());
+  expect(found?.outputs["revision"]).not.toBe(outputs["revision"]);
+});

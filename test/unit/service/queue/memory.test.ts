@@ -1,9 +1,13 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { z } from "zod";
+import { readSubmission } from "../../../../service/api/submission";
 import { type QueuedJob, toQueued } from "../../../../service/queue/job";
 import { createOrderedQueue, createReadyQueue, type WaitingWorker } from "../../../../service/queue/memory";
 import { ManualClock } from "../../../support/manual-clock";
-import { submissionAt } from "./support/queue-rig";
+import { submissionAt, useJobs } from "./support/queue-rig";
 
 const job = (id: string, position = 0, lowPriority = false): QueuedJob =>
   toQueued(submissionAt(0, { id, lowPriority }), position, position, new ManualClock());
@@ -100,4 +104,26 @@ test("a worker that stopped waiting receives no job", () => {
   for (const worker of [stays, left]) queue.addWaiter(worker);
   for (const worker of [left, left]) queue.removeWaiter(worker);
   expect([queue.nextWaiter()?.workerId, queue.hasWaiter]).toEqual(["stays", false]);
+});
+
+const megabyte = 1024 * 1024;
+
+/** Used bytes of the heap after garbage collection. */
+function usedHeap(): number {
+  setFlagsFromString("--expose-gc");
+  z.function({ input: [], output: z.void() }).parse(runInNewContext("gc"))();
+  return process.memoryUsage().heapUsed;
+}
+
+test("queued jobs do not keep their bodies in memory", async () => {
+  const { jobs, take, clock } = useJobs();
+  const large = "x".repeat(2 * megabyte);
+  const before = usedHeap();
+  for (let count = 0; count < 15; count++) {
+    const body = Buffer.from(`{"input":{"prompt":"short"},"s3Config":{"a":"${large}"}}`).toString();
+    await jobs.submit(readSubmission("endpoint", "run", body, clock.now()));
+  }
+  expect((usedHeap() - before) / megabyte).toBeLessThan(15);
+  const [taken] = await take("endpoint", "w");
+  expect(taken).toMatchObject({ input: '{"prompt":"short"}' });
 });

@@ -29,3 +29,59 @@ test("GraphQL's empty string removes a registry auth from a template", () => {
   const id = template({ containerRegistryAuthId: auth });
   expect(templates.update(id, { containerRegistryAuthId: "" }).containerRegistryAuthId).toBeUndefined();
 });
+
+/** Creates resources with a template whose only endpoint was just deleted. */
+function justReleased() {
+  const resources = useResources({ templateRelease: 120_000 });
+  const { template, endpoints, templates } = resources;
+  const id = template({ name: "base" });
+  const use = (name: string): string => endpoints.create({ templateId: id, name }).id;
+  const release = (endpointId: string): void => endpoints.remove(endpointId, { needsScaleDown: false });
+  release(use("first"));
+  return { ...resources, id, use, release, remove: () => templates.remove(id) };
+}
+
+describe("a template in use", () => {
+  test("stays in use until the exact end of the release, and reports the remaining time", async () => {
+    const { clock, remove, templates, id } = justReleased();
+    expect(() => templates.removeByName("base")).toThrow(/still in use.* 0 s ago.* in 120 s/);
+    await clock.advance(119_999);
+    expect(remove).toThrow(/still in use.* 119 s ago.* in 1 s/);
+    await clock.advance(1);
+    remove();
+    expect(templates.find(id)).toBeUndefined();
+  });
+
+  test("is released if the clock is set back, because the rest of its release is unknown", () => {
+    const { clock, remove, templates, id } = justReleased();
+    clock.change(-3_600_000);
+    remove();
+    expect(templates.find(id)).toBeUndefined();
+  });
+
+  test("is released after the last of several endpoints is deleted", async () => {
+    const { clock, use, release, remove } = justReleased();
+    const [second, last] = [use("second"), use("last")];
+    release(second);
+    await clock.advance(300_000);
+    expect(remove).toThrow('endpoint "last"');
+    release(last);
+    expect(remove).toThrow("in 120 s");
+  });
+
+  test("keeps its release across a restart of the service", async () => {
+    const { clock, reopen, id } = justReleased();
+    await clock.advance(60_000);
+    const { templates } = reopen();
+    expect(() => templates.remove(id)).toThrow("in 60 s");
+    await clock.advance(60_000);
+    templates.remove(id);
+  });
+
+  test("is released after an endpoint changes to another template", async () => {
+    const { clock, endpoints, template, use, remove } = justReleased();
+    await clock.advance(120_000);
+    endpoints.update(use("user"), { templateId: template() });
+    expect(remove).toThrow("in 120 s");
+  });
+});

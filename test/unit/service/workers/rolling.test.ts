@@ -98,3 +98,89 @@ test("a version that crashes in its jobs fails no job that old workers can run",
   await endpoint.rolledOut(3);
   expect(await load.stop()).toEqual(onlyCompletedBy("1"));
 });
+
+test("a second change during a rollout replaces it; the oldest workers run jobs until the newest can", async () => {
+  const endpoint = await useRollingEndpoint({ workersMin: 3, workersMax: 3 });
+  const load = startLoad(endpoint.call);
+  await endpoint.answersFrom("1");
+  await endpoint.deploy({ VERSION: "2", BREAKS: "silence" });
+  await expect.poll(() => endpoint.versions()).toContain(2);
+  await endpoint.deploy({ VERSION: "3" });
+  await endpoint.rolledOut(3);
+  await load.completedBy("3");
+  expect(await load.stop()).toEqual(onlyCompletedBy("1", "3"));
+  expect(endpoint.max()).toBeLessThanOrEqual(3);
+  await expect.poll(() => endpoint.workers()).toHaveLength(3);
+});
+
+test("workers of a version that completed jobs finish their jobs after a rollback", async () => {
+  const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 2 });
+  await endpoint.answersFrom("1");
+  await endpoint.deploy({ VERSION: "2" });
+  await endpoint.answersFrom("2");
+  await endpoint.rolledOut(2);
+  const long = await endpoint.longJob();
+  await endpoint.deploy({ VERSION: "1" });
+  await endpoint.answersFrom("1");
+  long.finish();
+  expect(await long.record()).toMatchObject({ status: "COMPLETED", output: { version: "2" } });
+  expect((await endpoint.call("GET", "/health")).json).toMatchObject({ jobs: { retried: 0 } });
+});
+
+test("a change of the workers' hardware replaces them within the same version", async () => {
+  const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 2 });
+  await endpoint.answersFrom("1");
+  await expect.poll(() => endpoint.phases("IDLE")).toBe(2);
+  // None of the old workers can end before its job does.
+  const running = [await endpoint.longJob(), await endpoint.longJob()];
+  const load = startLoad(endpoint.call);
+  const before = (await endpoint.workers()).map(({ id }) => id);
+  await endpoint.change({ gpuTypeIds: ["NVIDIA A40"] });
+  expect((await endpoint.v2("/releases")).json).toMatchObject({
+    endpointVersion: 1,
+    rollout: { inProgress: true, workersOnLatest: 0, percentOnLatest: 0 },
+  });
+  for (const { finish } of running) finish();
+  await endpoint.rolledOut(1);
+  expect((await endpoint.workers()).filter(({ id }) => before.includes(id))).toEqual([]);
+  expect(await load.stop()).toEqual(onlyCompletedBy("1"));
+});
+
+test("both REST versions list old and new workers while the new version's first worker has no job yet", async () => {
+  const endpoint = await useRollingEndpoint({ workersMin: 2, workersMax: 3 }, { rolloutPause: 600_000 });
+  await expect.poll(() => endpoint.phases("IDLE")).toBe(2);
+  await endpoint.deploy({ VERSION: "2" });
+  await expect.poll(() => endpoint.phases("IDLE")).toBe(3);
+  const workers = await endpoint.workers();
+  expect(workers.map(({ version, isStale }) => [version, isStale]).sort()).toEqual([
+    [1, true],
+    [1, true],
+    [2, false],
+  ]);
+  const { json } = await endpoint.v2("/releases");
+  expect(json).toMatchObject({
+    endpointVersion: 2,
+    rollout: { inProgress: true, workersOnLatest: 1, workersTotal: 3, percentOnLatest: 33 },
+    releases: [
+      { version: 2, workerCount: 1 },
+      { version: 1, workerCount: 2 },
+    ],
+  });
+  const v1 = await endpoint.v1("?includeWorkers=true");
+  expect(at(v1, "version")).toBe(2);
+  const same = workers.map(({ id, version, isStale }) => expect.objectContaining({ id, version, isStale }));
+  expect(at(v1, "workers")).toEqual(same);
+  await endpoint.answersFrom("2");
+  await endpoint.rolledOut(2);
+  expect((await endpoint.v2("/releases")).json).toMatchObject({
+    rollout: { workersOnLatest: 2, percentOnLatest: 100 },
+  });
+});
+
+test("a worker that was still starting when the endpoint changed ends immediately", async () => {
+  const endpoint = await useRollingEndpoint({ workersMin: 1, workersMax: 1 }, {}, { VERSION: "1", BREAKS: "silence" });
+  await expect.poll(() => endpoint.phases("INITIALIZING")).toBe(1);
+  await endpoint.deploy({ VERSION: "2" });
+  await endpoint.answersFrom("2");
+  expect(endpoint.max()).toBe(1);
+});
