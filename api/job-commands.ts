@@ -117,8 +117,11 @@ export async function runJob(
     const jobOutput = memberTexts(record)?.get("output");
     if (!hasChunks && jobOutput !== undefined) output.out(jobOutput);
   } catch (error) {
-    if (!signal?.aborted) throw error;
-    throw new Error(`job ${id} continues; "job ${id}" prints its record, and "cancel ${id}" cancels it`);
+    if (error instanceof JobFailed) throw error;
+    if (signal?.aborted)
+      throw new Error(`job ${id} continues; "job ${id}" prints its record, and "cancel ${id}" cancels it`);
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`the wait for job ${id} failed, and "job ${id}" prints its record: ${reason}`, { cause: error });
   }
 }
 

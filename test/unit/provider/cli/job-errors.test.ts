@@ -3,11 +3,13 @@ import { json, startFaultyServer } from "../../../support/faulty-server";
 import { setEnvironment } from "./job-service";
 import { command } from "./terminal";
 
+const endpoint = { id: "ep1", name: "chat", workers: {}, scaling: { type: "QUEUE_DELAY", queueDelay: 4 } };
+
 test("jobs prints the message of an SDK's error without its traceback", async () => {
   const error = JSON.stringify({ error_type: "<class 'ValueError'>", error_message: "no model", error_traceback: "x" });
   const { origin, close } = await startFaultyServer(({ url }) =>
     url.startsWith("/v2/serverless")
-      ? json({ endpoints: [{ id: "ep1", name: "chat", workers: {}, scaling: { type: "QUEUE_DELAY", queueDelay: 4 } }] })
+      ? json({ endpoints: [endpoint] })
       : json({ requests: [{ id: "j1", status: "FAILED", executionTime: 7, error }] }),
   );
   onTestFinished(close);
@@ -15,3 +17,24 @@ test("jobs prints the message of an SDK's error without its traceback", async ()
   const { out } = await command(["jobs", "chat"]);
   expect(out).toMatch(/^j1 +FAILED +7 ms +no model$/m);
 });
+
+test.each([
+  ["--sync", "rejects the key", json({ message: "invalid key" }, 401), "rejected the API key"],
+  ["--stream", "rejects the key", json({ message: "invalid key" }, 401), "rejected the API key"],
+  ["--sync", "rejects the request", json({ message: "stopping" }, 400), "stopping"],
+  ["--stream", "rejects the request", json({ message: "stopping" }, 400), "stopping"],
+])(
+  "a wait of run %s that fails names the job, because it continues: the service %s",
+  async (flag, _what, response, reason) => {
+    const { origin, close } = await startFaultyServer(({ url, method }) => {
+      if (url.startsWith("/v2/serverless")) return json({ endpoints: [endpoint] });
+      return method === "POST" ? json({ id: "j1", status: "IN_QUEUE" }) : response;
+    });
+    onTestFinished(close);
+    setEnvironment({ SERVERLESS_COMPUTE_API_KEY: "k".repeat(32), SERVERLESS_COMPUTE_URL: origin });
+    const { code, out, err } = await command(["run", "chat", "{}", flag]);
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toContain('the wait for job j1 failed, and "job j1" prints its record: ');
+    expect(err).toContain(reason);
+  },
+);
