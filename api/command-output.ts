@@ -17,6 +17,26 @@ export function tableText(head: string[], rows: (string | number)[][]): string {
   return cells.map((row) => row.map(padded).join("  ").trimEnd()).join("\n");
 }
 
+/** The parts of a command of the package `commander` that {@link rejectEmptyValues} reads. */
+interface ParsedCommand {
+  readonly options: readonly { flags: string; attributeName(): string }[];
+  readonly registeredArguments: readonly { name(): string }[];
+  readonly args: readonly string[];
+  opts(): Record<string, unknown>;
+  error(message: string): never;
+}
+
+/** Rejects empty values of options and arguments. A shell passes them for unset variables, and most would select a default. */
+export function rejectEmptyValues(command: ParsedCommand): void {
+  const isEmpty = (value: unknown): boolean => (Array.isArray(value) ? value.includes("") : value === "");
+  const values = command.opts();
+  const option = command.options.find((candidate) => isEmpty(values[candidate.attributeName()]));
+  if (option) command.error(`error: option '${option.flags}' argument '' is invalid. It must not be empty.`);
+  const name = command.registeredArguments[command.args.indexOf("")]?.name();
+  if (name !== undefined)
+    command.error(`error: command-argument value '' is invalid for argument '${name}'. It must not be empty.`);
+}
+
 /**
  * Runs a command that waits, with a signal that aborts on the first Ctrl-C or with `outputClosed`. A second Ctrl-C ends the process.
  */

@@ -8,7 +8,7 @@ import { elementTexts, memberTexts } from "./json-text";
 import { parseJson } from "./response";
 import { endpointHealth, isFinal, type JobRecord, type JobStatus, jobRecord, jobStatus, jobVisibility } from "./shapes";
 
-export { type CommandOutput, tableText, untilInterrupted, watchOutput } from "./command-output";
+export { type CommandOutput, rejectEmptyValues, tableText, untilInterrupted, watchOutput } from "./command-output";
 export { findEndpoint, type NamedEndpoint } from "./endpoint-names";
 
 /** The response to a request that reached the job API. */

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { text } from "node:stream/consumers";
 import { Command, CommanderError, Help, InvalidArgumentError, Option } from "commander";
-import { watchOutput } from "serverless-compute-api/job-commands";
+import { rejectEmptyValues, watchOutput } from "serverless-compute-api/job-commands";
 import type { DriftFlags } from "./drift/drift";
 import type { EstimateFlags } from "./estimate/estimate";
 import type { ImportFlags } from "./import";
@@ -76,7 +76,8 @@ function commandLine(io: Terminal, setExitCode: (code: number) => void): Command
       writeOut: (lines) => io.out(lines.trimEnd()),
       writeErr: (lines) => io.err(lines.trimEnd()),
       outputError: (line) => io.err(`${name}: ${line.replace(/^error: /, "").trimEnd()}`),
-    });
+    })
+    .hook("preAction", (_program, command) => rejectEmptyValues(command));
 
   program
     .command("import")

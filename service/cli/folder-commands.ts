@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { untilInterrupted } from "serverless-compute-api/job-commands";
 import { findLocalEngine } from "../settings";
 import type { LogsFlags } from "./logs";
-import { dataFlag, readFolder, readSeconds, wholeNumber } from "./option-values";
+import { dataFlag, readSeconds, wholeNumber } from "./option-values";
 import { type Output, printError } from "./output";
 
 /** Default number of lines printed by `logs`. */
@@ -58,7 +58,7 @@ export function addFolderCommands(program: Command, output: Output, outputClosed
   program
     .command("snapshot")
     .description("copy a data folder that no service uses, without its key, into a new folder")
-    .argument("<dir>", "new or empty folder", readFolder)
+    .argument("<dir>", "new or empty folder")
     .option(...dataFlag())
     .action(async (target: string, { data }: { data: string }) => {
       (await import("../snapshots.js")).snapshotDataFolder(data, target, (text) => printError(output, text));
@@ -68,7 +68,7 @@ export function addFolderCommands(program: Command, output: Output, outputClosed
   program
     .command("restore")
     .description("replace the content of a data folder that no service uses by a snapshot; keep its key")
-    .argument("<dir>", "folder written by snapshot", readFolder)
+    .argument("<dir>", "folder written by snapshot")
     .option(...dataFlag())
     .action(async (source: string, { data }: { data: string }) => {
       (await import("../snapshots.js")).restoreDataFolder(data, source, (text) => printError(output, text));

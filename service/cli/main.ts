@@ -1,5 +1,5 @@
 import { Command, CommanderError, Help } from "commander";
-import { watchOutput } from "serverless-compute-api/job-commands";
+import { rejectEmptyValues, watchOutput } from "serverless-compute-api/job-commands";
 import { addFolderCommands } from "./folder-commands";
 import { addJobCommands } from "./job-commands";
 import type { ManifestFlags } from "./manifest";
@@ -43,7 +43,8 @@ export function commandLine(output: Output = terminal, outputClosed?: AbortSigna
       optionDescription: (option) =>
         new Help().optionDescription(option).replace(/ \(default: (false|\[\]|\{\})\)$/, ""),
     })
-    .exitOverride();
+    .exitOverride()
+    .hook("preAction", (_program, command) => rejectEmptyValues(command));
   const startCommand = program
     .command("start")
     .description("start the service; Ctrl-C stops it")

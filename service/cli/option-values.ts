@@ -2,15 +2,9 @@ import { InvalidArgumentError } from "commander";
 import { isObjectJson } from "serverless-compute-api/job-commands";
 import { defaultDataFolder } from "../settings";
 
-/** Reads the path of a folder. An empty path, such as an unset variable of a shell, would be the current folder. */
-export function readFolder(text: string): string {
-  if (text !== "") return text;
-  throw new InvalidArgumentError("It must be the path of a folder.");
-}
-
-/** Flags, description, parser and default of the option `--data`. */
+/** Flags, description and default of the option `--data`. */
 export const dataFlag = () =>
-  ["--data <dir>", "data folder, which contains all state and the key file", readFolder, defaultDataFolder()] as const;
+  ["--data <dir>", "data folder, which contains all state and the key file", defaultDataFolder()] as const;
 
 /** Creates a parser of whole numbers from `least` to `most`; without `most`, any number of at least `least`. */
 export const wholeNumber =

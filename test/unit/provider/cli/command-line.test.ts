@@ -57,6 +57,38 @@ describe("the command line", () => {
     },
   );
 
+  // As from an unset variable of a shell.
+  it.each([
+    ["import --out ", "option '--out <dir>'"],
+    ["import --out x --filter ", "option '--filter <pattern>'"],
+    ["recover --stack ", "option '--stack <name>'"],
+    ["recover --cwd ", "option '--cwd <dir>'"],
+    ["recover --file ", "option '--file <file>'"],
+    ["recover --import a --import ", "option '--import <id>'"],
+    ["recover --ignore ", "option '--ignore <id>'"],
+    ["drift --stack ", "option '--stack <name>'"],
+    ["drift --cwd ", "option '--cwd <dir>'"],
+    ["drift --file ", "option '--file <file>'"],
+    ["estimate --prices ", "option '--prices <file>'"],
+    ["estimate ", "argument 'file'"],
+    ["preview-comment --stack ", "option '--stack <name>'"],
+    ["preview-comment ", "argument 'file'"],
+    ["move ", "argument 'file'"],
+    ["move --from terraform --out ", "option '--out <dir>'"],
+    ["run  {}", "argument 'endpoint'"],
+    ["jobs ", "argument 'endpoint'"],
+    ["job ", "argument 'id'"],
+    ["cancel ", "argument 'id'"],
+    ["retry ", "argument 'id'"],
+    ["logs ", "argument 'endpoint'"],
+  ])("rejects the empty value in %j", async (line, subject) => {
+    const { code, out, err } = await command(line.split(" "));
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(err).toMatch(
+      new RegExp(`^serverless-compute: .*${subject.replaceAll(/[<>]/g, ".")}.* It must not be empty\\.$`),
+    );
+  });
+
   it("exits with 1 and one line for a missing file", async () => {
     const { code, out, err } = await command(["move", join(folder, "none.json")]);
     expect({ code, out }).toEqual({ code: 1, out: "" });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { createService } from "serverless-compute-local";
 import { describe, expect, test } from "vitest";
+import { commandLine } from "../../../../service/cli/main";
 import { runLine, useFolder } from "./command";
 
 const folder = useFolder();
@@ -35,10 +36,11 @@ describe("an invalid command line exits with 2 and one line", () => {
     ["start --port 1e9", /--port.*'1e9'.*whole number from 0 to 65535/],
     ["stat", /unknown command 'stat'/],
     // As from an unset variable of a shell.
-    ["start --data ", /--data.*''.*path of a folder/],
-    ["reset --data ", /--data.*''.*path of a folder/],
-    ["snapshot ", /'dir'.*path of a folder/],
-    ["restore ", /'dir'.*path of a folder/],
+    ["snapshot ", /argument 'dir'. It must not be empty/],
+    ["restore ", /argument 'dir'. It must not be empty/],
+    ["init ", /argument 'handler'. It must not be empty/],
+    ["run  {}", /argument 'endpoint'. It must not be empty/],
+    ["start --allow-host a --allow-host ", /--allow-host.*''.*must not be empty/],
   ])("%s", async (line, message) => {
     const { code, out, err } = await runLine(...line.split(" "));
     expect(err).toMatch(message);
@@ -46,6 +48,25 @@ describe("an invalid command line exits with 2 and one line", () => {
     expect({ code, out }).toEqual({ code: 2, out: "" });
   });
 });
+
+const valueOptions = commandLine().commands.flatMap((command) =>
+  command.options.flatMap((option) => (option.required && option.long ? [[command, option.long] as const] : [])),
+);
+
+test.each(valueOptions.map(([command, option]) => [command.name(), option, command] as const))(
+  "%s rejects an empty value of %s",
+  async (name, option, command) => {
+    const values = command.registeredArguments.filter(({ required }) => required).map(() => "x");
+    const mandatory = command.options.flatMap(({ mandatory: isMandatory, long }) =>
+      isMandatory && long !== undefined && long !== option ? [long, "x"] : [],
+    );
+    const { code, err } = await runLine(name, ...values, ...mandatory, option, "");
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringMatching(new RegExp(`^serverless-compute-local: option '${option} .*' argument '' is invalid`)),
+    });
+  },
+);
 
 describe("a start that cannot succeed exits with 1 and one line with the next step", () => {
   test("if a handler file does not exist", async () => {
