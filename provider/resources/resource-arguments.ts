@@ -64,6 +64,13 @@ export function resourceArguments(
     // The SDK would treat an empty id as absent and create a new resource.
     throw new pulumi.ResourceError(`${kind} "${name}": the id of the resource to read is empty`, opts.parent);
   }
+  if (opts.import !== undefined) {
+    // The engine would fail without a reason.
+    throw new pulumi.ResourceError(
+      `${kind} "${name}": import requires the plugin, because Pulumi imports no dynamic resources; use the plugin, or adoptExisting`,
+      opts.parent,
+    );
+  }
   checkProgramConfig();
   const secrets = secretPaths(args, []).then((paths) => (paths.length > 0 ? paths : undefined));
   const inputs = {

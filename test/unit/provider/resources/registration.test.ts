@@ -116,4 +116,10 @@ describe("a class", () => {
   it("rejects a read with an empty id, which the SDK would treat as a create", () => {
     expect(() => new Template("a", { imageName: "i" }, { id: "" })).toThrow("the id of the resource to read is empty");
   });
+
+  it("rejects an import, for which the engine would fail without a reason", () => {
+    expect(() => new Template("a", { imageName: "i" }, { import: "t1" })).toThrow(
+      'Template "a": import requires the plugin, because Pulumi imports no dynamic resources; use the plugin, or adoptExisting',
+    );
+  });
 });
