@@ -69,8 +69,8 @@ export const bodyTooLarge = (limit: number): ServiceError =>
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
-/** Limits for reading a rejected body; beyond them, the connection is closed. */
-const discardLimits = { bytes: 256 * 1024 * 1024, ms: 10_000 };
+/** Maximum time for reading a rejected body, ms; then the connection is closed. */
+const discardTimeout = 10_000;
 
 /**
  * Reads and discards the rest of a rejected body. Otherwise, a client that is still sending when the connection closes would get a
@@ -79,18 +79,11 @@ const discardLimits = { bytes: 256 * 1024 * 1024, ms: 10_000 };
 export function discardBody(request: IncomingMessage): Promise<void> {
   return new Promise((resolve) => {
     if (request.complete || request.destroyed) return resolve();
-    let bytes = 0;
     const finish = (): void => {
       clearTimeout(timer);
-      request.off("data", count);
       resolve();
     };
-    const count = (part: Buffer): void => {
-      bytes += part.length;
-      if (bytes > discardLimits.bytes) finish();
-    };
-    const timer = setTimeout(finish, discardLimits.ms);
-    request.on("data", count).once("end", finish).once("close", finish);
-    request.resume();
+    const timer = setTimeout(finish, discardTimeout);
+    request.once("end", finish).once("close", finish).resume();
   });
 }

@@ -202,7 +202,7 @@ function createResolvers(resources: Resources, needsScaleDown: boolean) {
 
 /** Returns a required argument that is nullable in the schema; throws a ServiceError `invalid` if it is null. */
 function requireArgument<Value>(name: string, value: Value | null | undefined, kind = "an object"): Value {
-  if (value === null || value === undefined || value === "")
+  if (value === null || value === undefined)
     throw new ServiceError("invalid", `${name}: is required and must be ${kind}`);
   return value;
 }

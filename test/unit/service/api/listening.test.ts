@@ -68,7 +68,7 @@ test("a service on all addresses is reachable from outside; a service on loopbac
   await expect(getWithHost(at(loopback), outside)).rejects.toThrow("ECONNREFUSED");
 });
 
-test("the listener for containers rejects requests of users", async () => {
+test("the listener for containers rejects requests of users, and closes with the service", async () => {
   const created: string[] = [];
   const port = await useDockerEngine((body) => {
     created.push(body);
@@ -88,4 +88,6 @@ test("the listener for containers rejects requests of users", async () => {
     });
   const responses = [await to("run", '{"input":{}}'), await to("status/none"), await to("health")];
   expect(responses.map(({ status, text }) => [status, text.includes("route ")])).toEqual(Array(3).fill([404, true]));
+  await rig.stop();
+  await expect(to("health")).rejects.toThrow();
 });
