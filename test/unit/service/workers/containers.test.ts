@@ -1,10 +1,12 @@
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { systemClock } from "serverless-compute-api/clock";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createContainers } from "../../../../service/workers/runtimes/container/containers";
 import { splitOutput } from "../../../../service/workers/runtimes/container/output";
+import { openPulledImages } from "../../../../service/workers/runtimes/container/pulled-images";
 import { scratchFolder } from "../../../support/folders";
+import { useLocalService } from "../../../support/local-service";
 import { plainNeeds } from "./support/container-needs";
 import { useDockerEngine } from "./support/docker-engine";
 
@@ -48,6 +50,7 @@ async function useEngine(
     secretValues: [],
     container: { ...plainNeeds, gpus: 1 },
   };
+  const lines: string[] = [];
   const start = () => {
     const preparation = containers.prepare({ ...environment, serverPorts: undefined, program: undefined });
     if (!("start" in preparation)) throw new Error("no engine responds");
@@ -57,11 +60,11 @@ async function useEngine(
       environment,
       env: () => ({}),
       configuration: "",
-      onLine: () => undefined,
+      onLine: (line: string) => void lines.push(line),
     };
     return preparation.start(worker);
   };
-  return { creates, bodies, notes, start, run: () => start().ended };
+  return { creates, bodies, notes, lines, start, run: () => start().ended };
 }
 
 test.each([
@@ -103,6 +106,36 @@ test.each([
 ])("after an event that %s ran out of memory, the killed container c1 %s", async (outOfMemory, description) => {
   const { run } = await useEngine(undefined, { exitCode: 137, outOfMemory });
   expect(await run()).toMatchObject({ description, clean: false });
+});
+
+test.each([
+  [500, ["no signal arrived"]],
+  [404, []],
+  [409, []],
+])("a container's log contains a failed signal, unless the container has ended: status %i", async (killStatus, log) => {
+  const { start, lines } = await useEngine(undefined, { killStatus });
+  const { started, ended, stop, kill } = start();
+  await started;
+  stop(60_000);
+  await expect.poll(() => lines.slice(1)).toEqual(log);
+  kill();
+  await ended;
+  expect(lines.slice(1)).toEqual(log);
+});
+
+test("pulled images are removed when no endpoint uses them: at the start, and with the last endpoint", async () => {
+  const removedImages: string[] = [];
+  const port = await useDockerEngine(() => ({ status: 500, json: {} }), { removedImages });
+  vi.stubEnv("DOCKER_HOST", `tcp://127.0.0.1:${port}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const local = await useLocalService({ runtime: "docker" });
+  const endpoint = await local.endpoint({ templateId: await local.template({ imageName: "used" }) });
+  const pulledImages = openPulledImages(local.dataFolder);
+  for (const image of ["used", "unused"]) pulledImages.add(image);
+  await local.restart();
+  await expect.poll(() => removedImages).toEqual(["unused"]);
+  await local.rest("DELETE", `/endpoints/${endpoint}`);
+  await expect.poll(() => removedImages).toEqual(["unused", "used"]);
 });
 
 test("the firewall is a possible obstacle once the container's address of the service is known", async () => {

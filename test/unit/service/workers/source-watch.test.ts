@@ -100,6 +100,21 @@ describe("--watch reports", () => {
   });
 });
 
+test.each([
+  [999, []],
+  [
+    1000,
+    [expect.stringMatching(/^--watch: limit of 1000 folders reached; changes in .*below.* do not restart workers$/)],
+  ],
+])("a handler's folder and 999 folders below it are watched: %i folders below it", (count, expected) => {
+  const handler = join(scratchFolder(), "handler.mjs");
+  for (let index = 0; index < count; index++) mkdirSync(join(dirname(handler), `below${index}`));
+  const notices: string[] = [];
+  const onNotice = (text: string): void => void notices.push(text);
+  watchSources({ images: { handler }, onSave: () => undefined, onNotice }).close();
+  expect(notices).toEqual(expected);
+});
+
 test("a folder that the system cannot watch is reported once, with the limit to raise", () => {
   const handler = join(scratchFolder(), "handler.mjs");
   mkdirSync(join(dirname(handler), "below"));

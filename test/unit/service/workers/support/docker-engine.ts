@@ -5,12 +5,20 @@ import { closeServer, listenOnLoopback } from "../../../../support/loopback";
 
 /**
  * Starts a Docker Engine that ends each container immediately and returns its port; `create` responds to container creations. The engine has
- * the containers `ids`, and reports that the container `outOfMemory` ran out of memory.
+ * the containers `ids`, and reports that the container `outOfMemory` ran out of memory. With `killStatus`, a container runs until it is
+ * removed, and calls that kill it get this status. The names of removed images are added to `removedImages`.
  */
 export async function useDockerEngine(
   create: (body: string) => { status: number; json: object },
-  { ids = [], exitCode = 0, outOfMemory }: { ids?: string[]; exitCode?: number; outOfMemory?: string } = {},
+  {
+    ids = [],
+    exitCode = 0,
+    outOfMemory,
+    killStatus,
+    removedImages = [],
+  }: { ids?: string[]; exitCode?: number; outOfMemory?: string; killStatus?: number; removedImages?: string[] } = {},
 ): Promise<number> {
+  let end = (): void => undefined;
   const server = createServer(async (request, response) => {
     const body = await text(request);
     const { pathname: path, searchParams } = new URL(request.url ?? "", "http://engine");
@@ -29,6 +37,10 @@ export async function useDockerEngine(
       const { status, json } = create(body);
       return send(status, json);
     }
+    if (request.method === "DELETE" && path.startsWith("/images/")) removedImages.push(path.slice("/images/".length));
+    if (killStatus && path.endsWith("/kill")) return send(killStatus, { message: "no signal arrived" });
+    if (killStatus && path.endsWith("/wait")) await new Promise<void>((resolve) => (end = resolve));
+    if (request.method === "DELETE") end();
     if (path.endsWith("/attach")) return response.writeHead(200).end();
     return send(200, { StatusCode: exitCode });
   });
