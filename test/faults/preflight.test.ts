@@ -1,3 +1,4 @@
+import { gpuTypeIds } from "serverless-compute-api/catalog";
 import { describe, expect, test } from "vitest";
 import { createProvider } from "../../provider/dynamic/provider";
 import { Unknown } from "../../provider/engine/values";
@@ -144,9 +145,11 @@ describe(`preflight in dialect ${dialect}`, () => {
     expect(warnings.filter((text) => text.includes("stock"))).toEqual([]);
     await check({ gpuTypeIds: [l4, a40], dataCenterIds: ["EU-RO-1"] }, {}, "both");
     await check({ gpuPools: pools, excludedGpuTypeIds: ["NVIDIA RTX A6000"] }, {}, "rest");
+    await check({ excludedGpuTypeIds: gpuTypeIds.filter((id) => id !== a40) }, {}, "other");
     expect(warnings.filter((text) => text.includes("stock"))).toEqual([
       "both gpuTypeIds: NVIDIA L4 and NVIDIA A40 have no stock in EU-RO-1",
       "rest gpuPools: no type of AMPERE_48 has stock in any data centre",
+      "other gpuTypeIds: no GPU type has stock in any data centre",
     ]);
   });
 

@@ -56,14 +56,16 @@ describe.each(dialects)("rolling an endpoint back with REST %s", (restVersion) =
     expect(await templateNow()).toBe(good);
   });
 
-  test.each<{ path: Path }>([{ path: ["verify", "triggers", "0"] }, { path: ["verify"] }, { path: ["templateId"] }])(
-    "the message has no image if the template's revision is secret at $path",
-    async ({ path }) => {
-      const failure = await fail(deployed, [path]);
-      expect(failure.message).toMatch(/^version 2 failed its verification; version 1 keeps serving/);
-      expect(failure.message).not.toContain("acme/");
-    },
-  );
+  test.each<{ path: Path }>([
+    { path: ["verify", "triggers", "0"] },
+    { path: ["verify"] },
+    { path: ["templateId"] },
+    { path: ["imageName"] },
+  ])("the message has no image if it or the template's revision is secret at $path", async ({ path }) => {
+    const failure = await fail(deployed, [path]);
+    expect(failure.message).toMatch(/^version 2 failed its verification; version 1 keeps serving/);
+    expect(failure.message).not.toContain("acme/");
+  });
 
   test("a response that is lost every time leads to a lookup, which finds the rollback", async () => {
     bench.proxy.inject(revertRequest, { kind: "dropResponse" }, 100);

@@ -129,12 +129,9 @@ export function inputsIn(state: Properties, overrides: Properties = {}): Propert
   );
 }
 
-/** Inputs that are not sent to the service. */
-const providerInputs: readonly string[] = ["verify", "adoptExisting"];
-
-/** Returns the names of the service's settings that an update changes. */
+/** Returns the names of the service's settings that an update changes; `verify` is not sent. */
 export const changedSettingNames = (changed: (key: string) => boolean): string[] =>
-  Object.keys(checkedInputs.shape).filter((key) => changed(key) && !providerInputs.includes(key));
+  Object.keys(checkedInputs.shape).filter((key) => key !== "verify" && changed(key));
 
 const triggersIn = (verify: Value | undefined): Value | undefined =>
   isProperties(verify) ? verify["triggers"] : undefined;

@@ -35,7 +35,7 @@ describe("an omitted name", () => {
     ["the default name of another URN, before the resource was renamed", "storage-dev-1234567"],
     ["a name that the program set before", "acme-models"],
   ])("keeps the name in state: %s", (_, name) => {
-    for (const defaultName of [naming("models-dev-89abcde"), undefined])
+    for (const defaultName of [naming("models-dev-89abcde"), naming(), undefined])
       expect(checkInputs(volumeInputs, { name }, volume, defaultName).inputs["name"]).toBe(name);
   });
   test("is required if there is no default and no state", () => {

@@ -67,13 +67,22 @@ describe("a bad input is rejected with its path, its value and what is allowed",
       'webhook: is "ftp://127.0.0.1/"; must be an address that begins with http:// or https://',
       "s3Config.accessSecret: must be a string",
     ],
-    ...[{ policy: {} }, { webhook: "http://127.0.0.1/" }, { s3Config: {} }, { expect: { status: "FAILED" } }].map(
-      (ofJobs): [z.ZodObject, Properties, string] => [
-        jobInvokeInputs,
-        { endpointId: "e", request: { path: "/" }, ...ofJobs },
-        "request: cannot be combined with policy, webhook, s3Config or expect, which apply to jobs; use request.expect",
-      ],
-    ),
+    [
+      jobInvokeInputs,
+      { endpointId: "e", request: { path: "/a b" } },
+      'request.path: is "/a b"; must be a path that begins with / and contains no whitespace',
+    ],
+    ...[
+      { policy: {} },
+      { webhook: "http://127.0.0.1/" },
+      { s3Config: {} },
+      { expect: { status: "FAILED" } },
+      { expect: { output: 1 } },
+    ].map((ofJobs): [z.ZodObject, Properties, string] => [
+      jobInvokeInputs,
+      { endpointId: "e", request: { path: "/" }, ...ofJobs },
+      "request: cannot be combined with policy, webhook, s3Config or expect, which apply to jobs; use request.expect",
+    ]),
     [
       endpointInputs,
       { templateId: "t", workersMin: 3, workersMax: 1 },
@@ -222,6 +231,8 @@ describe("a value that is unknown before deployment", () => {
       "workersMax: is 1; must be at least workersMin",
     ]);
     expect(linesOf(templateInputs, { imageName: "a", isServerless: unknown, volumeInGb: 10 })).toEqual([]);
+    for (const key of ["input", "policy", "webhook", "s3Config", "expect"])
+      expect(linesOf(jobInvokeInputs, { endpointId: "e", request: { path: "/" }, [key]: unknown })).toEqual([]);
   });
 
   test("may be a whole map, list or nested object", () => {

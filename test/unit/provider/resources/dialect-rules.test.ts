@@ -86,6 +86,11 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     expect(failuresOf(kind, { ...required[kind], ...news }, "v1")).toEqual([]);
   });
 
+  test("the name of a secret contains no / with REST v1", () => {
+    const [named, failure] = [{ value: "v", name: "a/b" }, "name: must not contain / with REST v1"];
+    expect([failuresOf("Secret", named, "v1"), failuresOf("Secret", named, "v2")]).toEqual([[failure], []]);
+  });
+
   test.each([
     [["cpu3c", "cpu3c-2"], 'contains "cpu3c-2" twice; remove one of them'],
     [["cpu3c", "cpu5c-3"], 'contains "cpu5c-3"; its virtual CPUs must be a power of two, 2 or more'],

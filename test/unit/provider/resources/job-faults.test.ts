@@ -211,6 +211,7 @@ describe("a job that exceeds its timeout", () => {
       cancel: () => job("CANCELLED"),
       health,
     });
+    await jobApi.clock.sleep(2000);
     const message = await failureOf(JobInvoke.create(inputsOf(), { ...jobApi.context, timeout: 5000 }));
     expect(message).toMatch(/still IN_PROGRESS after 4 s; it was cancelled[\s\S]*create timed out after 5 s/);
   });

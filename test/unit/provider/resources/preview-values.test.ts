@@ -1,5 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
-import { ServerlessEndpoint, VerifiedEndpoint } from "pulumi-serverless-compute";
+import {
+  ContainerRegistryAuth,
+  JobInvoke,
+  NetworkVolume,
+  Secret,
+  ServerlessEndpoint,
+  Template,
+  VerifiedEndpoint,
+} from "pulumi-serverless-compute";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { containerDefaults, revisionOf } from "../../../../provider/resources/template/revision";
 
@@ -134,10 +142,16 @@ describe("a VerifiedEndpoint", () => {
   });
 });
 
-test("stack traces of errors are as before a resource was constructed", () => {
+test.each<[string, (name: string) => pulumi.Resource]>([
+  ["Secret", (name) => new Secret(name, { value: "v" })],
+  ["NetworkVolume", (name) => new NetworkVolume(name, { size: 1, dataCenterId: "d" })],
+  ["ContainerRegistryAuth", (name) => new ContainerRegistryAuth(name, { username: "u", password: "p" })],
+  ["Template", (name) => new Template(name, { ...containerDefaults, imageName: "a:1" })],
+  ["ServerlessEndpoint", (name) => new ServerlessEndpoint(name, { templateId: "t" })],
+  ["JobInvoke", (name) => new JobInvoke(name, { endpointId: "e", input: {} })],
+])("stack traces of errors are as before a %s was constructed", (_kind, create) => {
   const limit = Error.stackTraceLimit;
-  const endpoint = new ServerlessEndpoint("traced", { templateId: "t" });
-  expect([pulumi.Resource.isInstance(endpoint), Error.stackTraceLimit]).toEqual([true, limit]);
-  expect(() => new ServerlessEndpoint("", { templateId: "t" })).toThrow();
+  expect([pulumi.Resource.isInstance(create("traced")), Error.stackTraceLimit]).toEqual([true, limit]);
+  expect(() => create("")).toThrow();
   expect(Error.stackTraceLimit).toBe(limit);
 });

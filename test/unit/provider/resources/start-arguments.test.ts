@@ -11,7 +11,8 @@ const text = '{"entrypoint":["sh","-c"],"cmd":["echo \'a b\'"]}';
 describe("the start text", () => {
   test("is the command itself without lists", () => {
     expect(toStartText({ dockerArgs: "python -u handler.py" })).toBe("python -u handler.py");
-    expect(toStartText({ dockerArgs: "{not JSON" })).toBe("{not JSON");
+    for (const dockerArgs of ["{not JSON", '{"cmd": ["a"], "user": "b"}'])
+      expect(toStartText({ dockerArgs })).toBe(dockerArgs);
   });
 
   test("is JSON with lists, and equal for equal lists in any notation", () => {
