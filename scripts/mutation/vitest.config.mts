@@ -14,8 +14,9 @@ const excluded = [
   "test/*.test.ts",
   "test/faults/{full-accounts,secret-scan,rollout-*}.test.ts",
   "test/unit/service/resources/graphql-depth.test.ts",
-  // They use the service, but test other packages.
+  // They use the package, but test others.
   ...(folder.startsWith("service/") ? ["test/unit/{api,provider,scripts}/**"] : []),
+  ...(folder.startsWith("provider/") ? ["test/unit/{api,service,scripts}/**"] : []),
 ];
 
 /** Projects of vitest.config.mts with per-test coverage by Stryker. */
