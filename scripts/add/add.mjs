@@ -67,7 +67,10 @@ if (isMain(import.meta.url)) {
     const steps = await addPackages(target, language, createProgress());
     console.log(`Installed in ${Math.round((performance.now() - started) / 1000)} s. Next steps:`);
     const start = "npx --no serverless-compute-local start --image <name>=<handler>";
-    for (const step of [`cd ${relative(base, target) || "."}`, ...steps, start]) console.log(`  ${step}`);
+    // A shell splits an unquoted path at its spaces.
+    const path = relative(base, target).replaceAll("'", "'\\''") || ".";
+    for (const step of [/^[\w@./-]+$/.test(path) ? `cd ${path}` : `cd '${path}'`, ...steps, start])
+      console.log(`  ${step}`);
     console.log(`The pages in ${relative(base, join(root, "docs", "start"))} continue with a program.`);
     return 0;
   }, usage);

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { codeOf, StartError } from "../errors";
+import { commandLineOf } from "../resources/template-table";
 import type { Output } from "./output";
 
 /** Name of the seed file that `init` writes. */
@@ -56,6 +57,9 @@ function pythonIn(folder: string): string {
   return environment === undefined ? "python3" : `./${environment}/bin/python`;
 }
 
+/** A command line as a YAML scalar. */
+const yamlScalar = (line: string): string => (/^[\w.][\w./ -]*$/.test(line) ? line : JSON.stringify(line));
+
 /** Writes a commented seed file next to a handler, and the handler if it does not exist. Never overwrites files. */
 export function init(handler: string, output: Output): void {
   const seed = join(dirname(handler), seedName);
@@ -64,11 +68,12 @@ export function init(handler: string, output: Output): void {
   if (isNew && extname(handler) !== ".mjs")
     throw new StartError(`${handler}: does not exist; specify an existing handler, or a new one that ends in .mjs`);
   const file = `./${basename(handler)}`;
-  write(seed, seedText(extname(handler) === ".py" ? `${pythonIn(dirname(handler))} -u ${file}` : file));
+  const words = extname(handler) === ".py" ? [pythonIn(dirname(handler)), "-u", file] : [file];
+  write(seed, seedText(yamlScalar(commandLineOf(words))));
   if (isNew) write(handler, handlerText);
   output.out(`Created ${isNew ? `${handler} and ` : ""}${seed}. Start the service:
 
-  npx --no serverless-compute-local start --seed ${seed} --watch
+  npx --no serverless-compute-local start ${commandLineOf(["--seed", seed])} --watch
   npx --no serverless-compute-local run echo '{"text":"hello"}' --sync`);
 }
 

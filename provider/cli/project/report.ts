@@ -1,6 +1,7 @@
 import { shortType } from "../../framework/urn";
 import type { ObjectKind } from "../../resources";
 import { countOf } from "../terminal";
+import { shellWord } from "./text-layout";
 
 /** An object that was not imported. */
 export interface Skipped {
@@ -46,10 +47,10 @@ export function reportText({ folder, language, resources, config, settings, skip
     ...(skipped.length === 0 ? [] : ["Not imported:", ...skipped.map(skippedLine), ""]),
     ...(noCounterpart.length === 0 ? [] : ["No counterpart:", ...noCounterpart.map(lossLine), ""]),
     "Next:",
-    `  cd ${folder}`,
+    `  cd ${shellWord(folder)}`,
     ...installations[language].map((command) => `  ${command}`),
     "  pulumi stack init dev",
-    ...settings.map(({ name, value }) => `  pulumi config set serverless-compute:${name} ${value}`),
+    ...settings.map(({ name, value }) => `  pulumi config set serverless-compute:${name} ${shellWord(value)}`),
     ...config.map((key) => `  pulumi config set --secret ${key}`),
     "  pulumi import --file import.json --yes --skip-preview --protect=false --generate-code=false",
     "  pulumi preview --expect-no-changes",

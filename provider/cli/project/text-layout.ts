@@ -11,6 +11,10 @@ export const snakeCase = (name: string): string =>
 /** A text between double quotes. All languages here read the escapes of JSON. */
 export const quote = (text: string): string => JSON.stringify(text);
 
+/** Text as a word of a shell's command line. */
+export const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
 /** Text as a YAML scalar. Only text that no YAML parser reads as another type stays unquoted. */
 export const scalarText = (text: string): string =>
   /^[A-Za-z](?:[\w./-]|:(?=\w)| (?=[\w./]))*$/.test(text) && !/^(true|false|null|yes|no|on|off|y|n)$/i.test(text)

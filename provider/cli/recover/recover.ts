@@ -1,4 +1,5 @@
 import { markAfter } from "../../resources/serverless-endpoint/rollout-states";
+import { shellWord } from "../project/text-layout";
 import { pulumiCli, type StackChoice, stackArguments } from "../pulumi";
 import { type ExportedState, parseState, type StateResource, stateText } from "../state";
 import { exitCodes, type Terminal } from "../terminal";
@@ -49,7 +50,7 @@ function commandLine({ import: importedIds, ignore: ignoredIds, ...choice }: Rec
     ...importedIds.flatMap((id) => ["--import", id]),
     ...ignoredIds.flatMap((id) => ["--ignore", id]),
   ];
-  return ["npx --no serverless-compute recover", ...options, "--yes"].join(" ");
+  return ["npx --no serverless-compute recover", ...options.map(shellWord), "--yes"].join(" ");
 }
 
 /** A pending create with an object that is added to the state. */

@@ -4,6 +4,7 @@ import { goProject } from "../../../../provider/cli/project/go";
 import { camelCase, resourceNames } from "../../../../provider/cli/project/identifiers";
 import { type AccountObject, programOf } from "../../../../provider/cli/project/program";
 import { pythonProject } from "../../../../provider/cli/project/python";
+import { reportText } from "../../../../provider/cli/project/report";
 import { snakeCase } from "../../../../provider/cli/project/text-layout";
 import { typescriptProject } from "../../../../provider/cli/project/typescript";
 import { yamlProject } from "../../../../provider/cli/project/yaml";
@@ -99,6 +100,21 @@ test.each(["2026", "2026-11-29", "1e3", "true", "null", "go", "con"])(
     expect(goProject(program, { ...project, name })["go.mod"]).toMatch(/^module program\n/);
   },
 );
+
+test("the next steps are commands that a shell splits into words", () => {
+  const report = {
+    folder: "it's my account",
+    language: "yaml" as const,
+    resources: [],
+    config: [],
+    settings: [{ name: "url", value: "http://127.0.0.1:7337/a?b&c" }],
+    skipped: [],
+    noCounterpart: [],
+  };
+  const text = reportText(report);
+  expect(text).toContain("\n  cd 'it'\\''s my account'\n");
+  expect(text).toContain("\n  pulumi config set serverless-compute:url 'http://127.0.0.1:7337/a?b&c'\n");
+});
 
 test("resources refer to earlier resources and to the stack's config, and omit defaults", () => {
   expect(typescriptProject(program, project)["index.ts"]).toBe(`import * as pulumi from "@pulumi/pulumi";

@@ -136,6 +136,8 @@ describe("objects that may be unmanaged", () => {
     ]);
     const { out } = await run({ operations }, { import: [first] });
     expect(out).toContain(`npx --no serverless-compute recover --import ${first} --yes`);
+    const { out: quoted } = await run({ operations }, { import: [first], ignore: ["it's"] });
+    expect(quoted).toContain(`recover --import ${first} --ignore 'it'\\''s' --yes`);
   });
 
   it("are not candidates if they belong to another resource of the state", async () => {

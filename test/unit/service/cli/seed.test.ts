@@ -91,6 +91,22 @@ test.each([
   },
 );
 
+test.each(["my handler.mjs", "it's $HOME.mjs", "- a: b.mjs", "a #b.mjs", 'say "x".mjs', "a\\b.mjs", "my handler.py"])(
+  "init of a handler with the name %s writes a valid seed file, and prints commands that a shell splits into words",
+  async (name) => {
+    const project = join(await emptyFolder(), "it's mine");
+    await mkdir(project);
+    const handler = join(project, name);
+    await writeFile(handler, "");
+    const { out } = await runLine("init", handler);
+    const seed = join(project, "endpoints.yaml");
+    const command = readSeedFile(seed).images?.["acme/echo:1"] ?? "";
+    expect(splitCommandLine(command).at(-1)).toBe(handler);
+    const start = out.split("\n").find((line) => line.includes("--seed")) ?? "";
+    expect(splitCommandLine(start).slice(4)).toEqual(["--seed", seed, "--watch"]);
+  },
+);
+
 test("start fails with the next step for an unusable key file", async () => {
   const project = await emptyFolder();
   const start = async (...flags: string[]) => {
