@@ -1,9 +1,9 @@
-import { existsSync } from "node:fs";
 import { type RetirableApi, StartError } from "../errors";
 import { createService, type Service } from "../index";
 import { apiKeyOfEnvironment, checkOptions, isStartedByNpx } from "../settings";
 import { readApiKeyFile } from "../store/api-key";
-import { handlerFileOf } from "../workers/handler-files";
+import { CommandLineError, splitCommandLine } from "../workers/command-line";
+import { resolveFiles } from "../workers/handler-files";
 import { otherImagesText, pullerOf } from "../workers/runtimes";
 import { exitCodes, type Output, printError } from "./output";
 import { optionsOfFlags } from "./start-options";
@@ -19,16 +19,22 @@ export interface StartFlags extends Record<string, unknown> {
 /** Time for running jobs to finish when the service stops, ms. */
 const stopDeadline = 5000;
 
+/** Throws a StartError if a file of an image's command does not exist, or if the command cannot be split into words. */
+function checkCommand(image: string, command: string): void {
+  try {
+    resolveFiles(splitCommandLine(command), process.cwd());
+  } catch (error) {
+    if (error instanceof CommandLineError) throw new StartError(`--image ${image}: ${error.message}`);
+    throw error;
+  }
+}
+
 /** Starts the service, prints its addresses, and stops it on a signal; resolves when it listens. */
 export async function start({ data, apiKeyFile, json, ...flags }: StartFlags, output: Output): Promise<void> {
   const options = optionsOfFlags(flags);
   checkOptions(options);
   const { images = {}, ephemeral, retire = [] } = options;
-  for (const name of Object.keys(images)) {
-    const file = handlerFileOf(images, name);
-    if (file !== undefined && !existsSync(file))
-      throw new StartError(`--image ${name}: the handler file ${file} does not exist; specify an existing file`);
-  }
+  for (const [name, command] of Object.entries(images)) checkCommand(name, command);
   const apiKey = apiKeyFile === undefined ? apiKeyOfEnvironment() : readApiKeyFile(apiKeyFile);
   const onNotice = (text: string): void => printError(output, text);
   const dataFolder = ephemeral ? undefined : data;

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type Document, isPair, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { z } from "zod";
@@ -9,7 +9,7 @@ import { checkStock } from "../resources/stock";
 import { commandLineOf } from "../resources/template-table";
 import { checkParsedText, parseInput } from "../validation";
 import { CommandLineError, splitCommandLine } from "../workers/command-line";
-import { isSource } from "../workers/handler-files";
+import { resolveFiles } from "../workers/handler-files";
 import { runtimeNames } from "../workers/runtimes";
 import { kubernetesShape } from "../workers/runtimes/pod/settings";
 
@@ -122,17 +122,16 @@ function checkKeys(document: Document): void {
 /** Resolves the program of a command, if it is a path, and source files relative to the seed file. */
 function resolveCommand(file: string, name: string, command: string): string {
   const invalidImage = (text: string) => new ServiceError("invalid", `images.${name}: ${text}`);
-  let words: string[];
-  try {
-    words = splitCommandLine(command);
-  } catch (error) {
-    if (error instanceof CommandLineError) throw invalidImage(error.message);
-    throw error;
-  }
+  const words = commandWords();
   if (words.length === 0) throw invalidImage("must be a handler file or a command line");
-  const isFile = (word: string, index: number): boolean => isSource(word) || (index === 0 && word.includes("/"));
-  const absoluteWords = words.map((word, index) => (isFile(word, index) ? resolve(dirname(file), word) : word));
-  const missingFile = absoluteWords.find((word, index) => isFile(word, index) && !existsSync(word));
-  if (missingFile !== undefined) throw invalidImage(`the file ${missingFile} does not exist; specify an existing file`);
-  return commandLineOf(absoluteWords);
+  return commandLineOf(words);
+
+  function commandWords(): string[] {
+    try {
+      return resolveFiles(splitCommandLine(command), dirname(file));
+    } catch (error) {
+      if (error instanceof CommandLineError) throw invalidImage(error.message);
+      throw error;
+    }
+  }
 }

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import { CommandLineError, splitCommandLine } from "./command-line";
 
@@ -38,9 +39,16 @@ function wordsOf(images: Record<string, string>, image: string): string[] {
   }
 }
 
-/** The handler file of an image; undefined if its command is not a handler file. */
-export const handlerFileOf = (images: Record<string, string>, image: string): string | undefined =>
-  handlerFileIn(wordsOf(images, image));
+/** Resolves the program of a command, if it is a path, and source files in a folder. Throws a CommandLineError if one does not exist. */
+export function resolveFiles(words: readonly string[], folder: string): string[] {
+  const isFile = (word: string, index: number): boolean => isSource(word) || (index === 0 && word.includes("/"));
+  const resolved = words.map((word, index) => (isFile(word, index) ? resolve(folder, word) : word));
+  const missing = resolved.find((word, index) => isFile(word, index) && !existsSync(word));
+  if (missing === undefined) return resolved;
+  throw new CommandLineError(
+    `the file ${missing} does not exist; specify an existing file, in quotes if its path contains spaces`,
+  );
+}
 
 /** The source file of an image: its handler file, or the first source file in a command line such as `python3 -u handler.py`. */
 export function sourceFileOf(images: Record<string, string>, image: string): string | undefined {

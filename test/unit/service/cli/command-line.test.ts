@@ -69,15 +69,18 @@ test.each(valueOptions.map(([command, option]) => [command.name(), option, comma
 );
 
 describe("a start that cannot succeed exits with 1 and one line with the next step", () => {
-  test("if a handler file does not exist", async () => {
-    const file = join(folder, "no-such-handler.mjs");
+  const missing = (file: string) =>
+    `the file ${file} does not exist; specify an existing file, in quotes if its path contains spaces`;
+  test.each([
+    ["a missing handler", "/absent/handler.mjs", missing("/absent/handler.mjs")],
+    ["a path with a space and without quotes", "/absent/my handler.mjs", missing("/absent/my")],
+    ["a missing program", "/absent/venv/bin/python -u worker", missing("/absent/venv/bin/python")],
+    ["a missing source file", "python3 -u /absent/handler.py", missing("/absent/handler.py")],
+    ["an open quote", "./it's.mjs", `"./it's.mjs" has a quote (') that is not closed`],
+  ])("if the command of an image has %s", async (_what, command, message) => {
     const data = join(folder, "no-handler");
-    const response = await runLine("start", "--port", "0", "--data", data, "--image", `acme/echo:1=${file}`);
-    expect(response).toEqual({
-      code: 1,
-      out: "",
-      err: `serverless-compute-local: --image acme/echo:1: the handler file ${file} does not exist; specify an existing file`,
-    });
+    const response = await runLine("start", "--port", "0", "--data", data, "--image", `acme/echo:1=${command}`);
+    expect(response).toEqual({ code: 1, out: "", err: `serverless-compute-local: --image acme/echo:1: ${message}` });
     expect(existsSync(data)).toBe(false);
   });
 

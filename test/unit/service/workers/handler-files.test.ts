@@ -1,41 +1,51 @@
-import { resolve } from "node:path";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
-import { handlerFileOf, sourceFileOf } from "../../../../service/workers/handler-files";
+import { resolveFiles, sourceFileOf } from "../../../../service/workers/handler-files";
+import { scratchFolder } from "../../../support/folders";
 
-test("the handler file of an image is its command if the command is a single file", () => {
-  const images = { "a:1": "/h/a.mjs", b: "/h/b.ts", c: "node c.mjs", d: "'", e: "python3" };
-  expect(["a:1", "b:7", "c", "d", "e", "f"].map((image) => handlerFileOf(images, image))).toEqual([
-    "/h/a.mjs",
-    "/h/b.ts",
-    undefined,
-    undefined,
-    undefined,
-    undefined,
+test("relative files of a command are resolved in a folder, and must exist", () => {
+  const folder = scratchFolder();
+  for (const name of ["run", "my handler.py"]) writeFileSync(join(folder, name), "");
+  expect(resolveFiles(["./run", "-u", "my handler.py", "./data"], folder)).toEqual([
+    join(folder, "run"),
+    "-u",
+    join(folder, "my handler.py"),
+    "./data",
   ]);
+  expect(resolveFiles(["python3", "-m", "worker"], folder)).toEqual(["python3", "-m", "worker"]);
+  for (const words of [["./my", "handler.py"], ["python3", "absent.py"], ["absent.mjs"], ["./venv/bin/python"]])
+    expect(() => resolveFiles(words, folder)).toThrow(
+      /^the file \S+ does not exist; specify an existing file, in quotes if its path contains spaces$/,
+    );
 });
 
 test("the source file of an image is its handler, or the first source file in its command", () => {
   const images = {
     a: "/h/a.mjs",
+    "f:2": "/h/f.ts",
+    g: "'",
     b: "python3 -u '/h/my handler.py' --fast",
     c: "node --import tsx c.ts",
     d: "python3 -m d",
   };
-  expect(["a:1", "b", "c", "d", "e"].map((image) => sourceFileOf(images, image))).toEqual([
+  expect(["a:1", "b", "c", "d", "e", "f:2", "g"].map((image) => sourceFileOf(images, image))).toEqual([
     "/h/a.mjs",
     "/h/my handler.py",
     resolve("c.ts"),
     undefined,
     undefined,
+    "/h/f.ts",
+    undefined,
   ]);
 });
 
-test("an image named like a built-in property has no handler file", () => {
-  for (const image of ["constructor", "toString:1", "__proto__"]) expect(handlerFileOf({}, image)).toBeUndefined();
+test("an image named like a built-in property has no source file", () => {
+  for (const image of ["constructor", "toString:1", "__proto__"]) expect(sourceFileOf({}, image)).toBeUndefined();
 });
 
 test("an image name of a million characters is parsed within a second of CPU time", () => {
   const started = process.cpuUsage();
-  for (const mark of ["@", ":"]) handlerFileOf({ a: "b" }, `${mark.repeat(1_000_000)}/a`);
+  for (const mark of ["@", ":"]) sourceFileOf({ a: "b" }, `${mark.repeat(1_000_000)}/a`);
   expect(process.cpuUsage(started).user / 1000, "ms of CPU time").toBeLessThan(1000);
 });
