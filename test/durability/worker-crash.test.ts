@@ -15,7 +15,7 @@ import { processesLeft, processesNaming } from "./processes";
 import { findBreaches } from "./verdict";
 
 const folder = serviceFolder(afterAll);
-const rounds = isFull ? 50 : 3;
+const rounds = isFull ? 50 : 2;
 const perRound = 30_000;
 const timings = { startBackoff: 10, startBackoffMax: 50 };
 

@@ -6,11 +6,11 @@ import { run } from "../../scripts/child.mjs";
 
 const compiler = fileURLToPath(new URL("../../node_modules/typescript/bin/tsc", import.meta.url));
 
-/** Compiles a program against the packed packages. Returns the compiler's output. */
-async function compile(name: string, program: string): Promise<string> {
-  const folder = join(inject("packed"), name);
+/** Compiles programs against the packed packages, by their file names. Returns the compiler's output. */
+async function compile(programs: Record<string, string>): Promise<string> {
+  const folder = join(inject("packed"), "types");
   await mkdir(folder);
-  await writeFile(join(folder, "index.ts"), program);
+  for (const [name, program] of Object.entries(programs)) await writeFile(join(folder, name), program);
   const options = {
     strict: true,
     noEmit: true,
@@ -24,10 +24,8 @@ async function compile(name: string, program: string): Promise<string> {
   return stdout + stderr;
 }
 
-it("a correct program compiles, and mistakes do not", async () => {
-  const output = await compile(
-    "types",
-    `
+it("a correct program compiles, and mistakes do not; the compiler suggests the intended property", async () => {
+  const correct = `
     import * as pulumi from "@pulumi/pulumi";
     import { invokeJob, JobInvoke, NetworkVolume, Secret, ServerlessEndpoint, Template, type TemplateArgs } from "pulumi-serverless-compute";
 
@@ -61,15 +59,11 @@ it("a correct program compiles, and mistakes do not", async () => {
     new Secret("f", { value: "v", id: "s" });
     // @ts-expect-error outputs cannot be set
     endpoint.url = url;
-  `,
-  );
-  expect(output).toBe("");
-});
-
-it("the compiler suggests the intended property", async () => {
-  const program = `
+  `;
+  const typo = `
     import { Template } from "pulumi-serverless-compute";
     new Template("a", { imageName: "i", volumeInGB: 0 });
   `;
-  expect(await compile("typo", program)).toMatch(/'volumeInGB' does not exist.* 'volumeInGb'\?/);
+  const output = await compile({ "correct.ts": correct, "typo.ts": typo });
+  expect(output).toMatch(/^[^\n]*typo\.ts[^\n]*'volumeInGB' does not exist.* 'volumeInGb'\?\n$/);
 });

@@ -50,7 +50,7 @@ async function schedule(seed: number, story: string[]): Promise<void> {
 
 afterEach(() => removeAll(bench, startProcess()));
 
-test.each(seedsOf({ short: 20, full: 600 }))(
+test.each(seedsOf({ short: 12, full: 600 }))(
   "schedule %i: no duplicates, no unfinished objects after a successful run, and the state equals the service after another run",
   (seed) => withStory(seed, (story) => schedule(seed, story)),
   120_000,

@@ -82,7 +82,7 @@ afterEach(async () => {
   await removeAll(bench, undisturbed());
 });
 
-test.each(seedsOf({ short: 12, full: 200 }))(
+test.each(seedsOf({ short: 8, full: 200 }))(
   "two backends with the same project and stack on one account, interleaving %i: neither adopts, changes or deletes the other's objects",
   (seed) => withStory(seed, (story) => interleaving(seed, story)),
   120_000,
