@@ -86,17 +86,6 @@ export function describeFailures(way: Way): void {
     expect(run.output).not.toContain("planted-6f1c");
   });
 
-  it("rejects a misspelled setting of the stack's config at preview", async () => {
-    await stack.writeProgram(`
-      const { NetworkVolume } = require("${way.module}");
-      new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1" });
-    `);
-    await stack.command(["config", "set", "serverless-compute:dialekt", "v1"]);
-    const run = await stack.preview({ end: "failure" });
-    expect(run.output).toContain('dialekt: unknown setting; did you mean "dialect"?');
-    await stack.command(["config", "rm", "serverless-compute:dialekt"]);
-  });
-
   it("reports a wrong key in one line and stores nothing in state", async () => {
     await stack.writeProgram(`new (require("${way.module}").Secret)("token", { value: "token-value" });`);
     const up = await stack.up({ env: { SERVERLESS_COMPUTE_API_KEY: "not-the-key" }, end: "failure" });

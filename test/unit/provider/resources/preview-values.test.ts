@@ -74,6 +74,14 @@ test.each([
   expect(await previewValueOf(endpoint.url)).toBe(expected);
 });
 
+test("a misspelled setting in the stack's config is rejected", () => {
+  pulumi.runtime.setConfig("serverless-compute:dialekt", "v1");
+  onTestFinished(() => pulumi.runtime.setAllConfig({}));
+  expect(() => new ServerlessEndpoint("chat", { templateId: "t" })).toThrow(
+    'dialekt: unknown setting; did you mean "dialect"?',
+  );
+});
+
 describe("the revision in the preview of a ServerlessEndpoint", () => {
   const imageName = "acme/chat:1";
 
