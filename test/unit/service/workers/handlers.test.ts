@@ -1,21 +1,22 @@
 import { expect, test } from "vitest";
-import { useLocalService } from "../../../support/local-service";
+import type { JobApi } from "../../../support/job-api";
+import { useSharedService } from "../../../support/local-service";
 import { images, shortTimings } from "./support/programs";
 
-async function useHandler(image = "tool", more: Record<string, string> = {}) {
-  const rig = await useLocalService({ images: { ...images, ...more }, timings: shortTimings });
-  const jobs = await rig.jobsOn(image);
-  const ended = async (input: object) => jobs.reaches(await jobs.submit(input));
-  return { rig, jobs, ended };
-}
+const rig = await useSharedService({
+  images: { ...images, absent: "no-such-command-here --x" },
+  timings: shortTimings,
+});
+const tool = await rig.jobsOn("tool");
+const endOf = async (jobs: JobApi, input: object) => jobs.reaches(await jobs.submit(input));
+const ended = (input: object) => endOf(tool, input);
 
 test("a handler receives the job, and its result or error ends the job", async () => {
-  const { jobs, ended } = await useHandler();
   const s3Config = { bucketName: "b", objectPath: "clients/send/more" };
   // Longer than a part of the pipe.
   const input = { do: "echo", a: [1, null, "é".repeat(200_000)] };
-  const id = await jobs.submit(input, { s3Config });
-  expect(await jobs.reaches(id)).toMatchObject({
+  const id = await tool.submit(input, { s3Config });
+  expect(await tool.reaches(id)).toMatchObject({
     status: "COMPLETED",
     output: { id, input, rest: { s3Config } },
   });
@@ -32,7 +33,6 @@ test("a handler receives the job, and its result or error ends the job", async (
 });
 
 test("the error and the log of a job that fails contain the causes of a thrown error", async () => {
-  const { rig, jobs, ended } = await useHandler();
   const { id, error } = await ended({ do: "throwWithCauses" });
   const causes = [
     /fetch failed\n/,
@@ -41,8 +41,8 @@ test("the error and the log of a job that fails contain the causes of a thrown e
   ];
   for (const text of [...causes, /caused by refused$/]) expect(error).toMatch(text);
   expect(error).not.toMatch(/node-host|node:/);
-  await expect.poll(() => rig.workerLog(jobs.id)).toContain(`job ${id} failed: Error: fetch failed`);
-  for (const cause of causes) expect(await rig.workerLog(jobs.id)).toMatch(cause);
+  await expect.poll(() => rig.workerLog(tool.id)).toContain(`job ${id} failed: Error: fetch failed`);
+  for (const cause of causes) expect(await rig.workerLog(tool.id)).toMatch(cause);
 });
 
 test.each([
@@ -52,15 +52,13 @@ test.each([
   ["plain", "[object Object]"],
   ["nothing", "undefined"],
 ])("a thrown value that is not an Error fails its job with the value's text: %s", async (what, error) => {
-  const { ended } = await useHandler();
   expect(await ended({ do: "throwValue", what })).toMatchObject({ status: "FAILED", error });
 });
 
 test("the log of the workers contains a returned error, and the reason why an output is not JSON", async () => {
-  const { rig, jobs, ended } = await useHandler();
   const { id: returned } = await ended({ do: "error" });
   const { id: circle } = await ended({ do: "circle" });
-  const log = () => rig.workerLog(jobs.id);
+  const log = () => rig.workerLog(tool.id);
   await expect.poll(log).toContain(`job ${returned} failed: failed in order`);
   await expect.poll(log).toContain(`job ${circle} failed: the handler's output is not a JSON value: TypeError`);
 });
@@ -68,7 +66,6 @@ test("the log of the workers contains a returned error, and the reason why an ou
 test.each(["NaN", "Infinity", "-Infinity"])(
   "a job whose output or chunk is %s fails, because JSON has no such number",
   async (text) => {
-    const { ended } = await useHandler();
     const failed = (key: string) => ({
       status: "FAILED",
       error: `the handler's output is not a JSON value: TypeError: "${key}" is ${text}`,
@@ -89,7 +86,6 @@ test.each(["NaN", "Infinity", "-Infinity"])(
 test.each(["function", "symbol", "toJSON", "error", "chunk"])(
   "a job whose handler returns a value that JSON omits fails: %s",
   async (what) => {
-    const { ended } = await useHandler();
     const error = expect.stringMatching(
       /^the handler's output is not a JSON value: TypeError: it is a function, a symbol/,
     );
@@ -98,7 +94,6 @@ test.each(["function", "symbol", "toJSON", "error", "chunk"])(
 );
 
 test("a handler is restarted in a new worker after {refresh_worker: true}", async () => {
-  const { ended } = await useHandler();
   const refreshed = await ended({ do: "refresh" });
   expect(refreshed).toMatchObject({ status: "COMPLETED", output: { pid: expect.any(Number) } });
   expect(refreshed["output"]).not.toHaveProperty("refresh_worker");
@@ -106,12 +101,12 @@ test("a handler is restarted in a new worker after {refresh_worker: true}", asyn
 });
 
 test("a generator in TypeScript streams its chunks, and its output is their list, unless it throws", async () => {
-  const { jobs, ended } = await useHandler("counting");
+  const jobs = await rig.jobsOn("counting");
   const chunksOf = async ({ id }: Record<string, unknown>) => (await jobs.call("GET", `/stream/${id}`)).json;
-  const whole = await ended({ to: 3 });
+  const whole = await endOf(jobs, { to: 3 });
   expect(whole).toMatchObject({ status: "COMPLETED", output: [1, 2, 3] });
   expect(await chunksOf(whole)).toMatchObject([{ output: 1 }, { output: 2 }, { output: 3 }]);
-  const thrown = await ended({ to: 3, failAt: 3 });
+  const thrown = await endOf(jobs, { to: 3, failAt: 3 });
   expect(thrown).toMatchObject({ status: "FAILED", error: expect.stringContaining("failed at 3") });
   expect(await chunksOf(thrown)).toMatchObject([{ output: 1 }, { output: 2 }]);
 });
@@ -120,6 +115,8 @@ test.each([
   ["handler file has no default export", "no-default", /no-default\.mjs: the default export must be a function/],
   ["command does not exist", "absent", /no-such-command-here ENOENT/],
 ])("a job fails with the reason if its %s", async (_what, image, reason) => {
-  const { ended } = await useHandler(image, { absent: "no-such-command-here --x" });
-  expect(await ended({})).toMatchObject({ status: "FAILED", error: expect.stringMatching(reason) });
+  expect(await endOf(await rig.jobsOn(image), {})).toMatchObject({
+    status: "FAILED",
+    error: expect.stringMatching(reason),
+  });
 });
