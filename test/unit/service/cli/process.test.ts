@@ -107,28 +107,26 @@ test("start --ephemeral rejects requests after the first Ctrl-C, ends after the 
   );
 });
 
-test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
-  "start --ephemeral that receives %s before it listens ends and leaves nothing on disk",
-  async (signal) => {
-    const temporary = join(folder, `early-${signal}`);
-    mkdirSync(temporary);
-    // The start waits for the response of the Docker Engine.
-    const sockets: Socket[] = [];
-    const engine = createServer((socket) => sockets.push(socket.on("error", () => undefined)));
-    const socketFile = join(folder, `${signal}.sock`);
-    await new Promise<void>((resolve) => engine.listen(socketFile, resolve));
-    onTestFinished(async () => {
-      for (const socket of sockets) socket.destroy();
-      await new Promise((resolve) => engine.close(resolve));
-    });
-    const words = ["start", "--port", "0", "--ephemeral", "--runtime", "docker"];
-    const { child, ended } = command(words, { TMPDIR: temporary, DOCKER_HOST: `unix://${socketFile}` });
-    await expect.poll(() => sockets.length).toBe(1);
-    child.kill(signal);
-    expect(await ended).toEqual({ code: 130, stdout: "", stderr: "" });
-    expect(readdirSync(temporary).filter((name) => !name.startsWith("tsx-"))).toEqual([]);
-  },
-);
+// The other tests send SIGINT and SIGTERM.
+test("start --ephemeral that receives SIGHUP before it listens ends and leaves nothing on disk", async () => {
+  const temporary = join(folder, "early");
+  mkdirSync(temporary);
+  // The start waits for the response of the Docker Engine.
+  const sockets: Socket[] = [];
+  const engine = createServer((socket) => sockets.push(socket.on("error", () => undefined)));
+  const socketFile = join(folder, "early.sock");
+  await new Promise<void>((resolve) => engine.listen(socketFile, resolve));
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => engine.close(resolve));
+  });
+  const words = ["start", "--port", "0", "--ephemeral", "--runtime", "docker"];
+  const { child, ended } = command(words, { TMPDIR: temporary, DOCKER_HOST: `unix://${socketFile}` });
+  await expect.poll(() => sockets.length).toBe(1);
+  child.kill("SIGHUP");
+  expect(await ended).toEqual({ code: 130, stdout: "", stderr: "" });
+  expect(readdirSync(temporary).filter((name) => !name.startsWith("tsx-"))).toEqual([]);
+});
 
 test("a signal at the end of the start stops the service", async () => {
   const data = join(folder, "late-signal");
