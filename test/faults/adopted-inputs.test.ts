@@ -28,39 +28,31 @@ describe.each(optionalInputs)("$input of an existing $kind", ({ kind, input, val
     expect(failures).toEqual([]);
     return inputs;
   };
-  /** Creates an object with the old value by hand, and returns its record in the service. */
-  const createByHand = async (name: string) => {
-    const inputs = inputsOf(name, { ...relatedInputs, [input]: oldValue });
-    const { id, outputs } = await lifecycle.create(inputs, bench.context());
-    onTestFinished(() => lifecycle.delete(id, outputs, bench.context()));
-    return id;
-  };
   const recordOf = async (id: string) =>
     (await bench.listObjects(collections[kind])).map(propertiesIn).find((record) => record["id"] === id);
   /** The part of the warning after the id. */
   const warningOf = async (inputs: Properties): Promise<string | undefined> =>
     (await lifecycle.adoptionWarning?.(inputs, bench.context()))?.replace(/^.* is adopted /, "");
 
-  test("is kept if the program omits it", async () => {
+  test("is kept if the program omits it, and changed to the program's value, which the warning announces", async () => {
     const name = freshName();
-    const id = await createByHand(name);
+    // As if created by hand.
+    const created = await lifecycle.create(inputsOf(name, { ...relatedInputs, [input]: oldValue }), bench.context());
+    const { id } = created;
+    onTestFinished(() => lifecycle.delete(id, created.outputs, bench.context()));
     const record = await recordOf(id);
     // A template would determine the settings of the container.
     const isContainer = kind === "ServerlessEndpoint" && relatedInputs?.["templateId"] === null;
-    const inputs = inputsOf(name, { ...(isContainer ? relatedInputs : {}), adoptExisting: true });
+    const omitted = inputsOf(name, { ...(isContainer ? relatedInputs : {}), adoptExisting: true });
     // The value of a secret cannot be compared.
-    expect(await warningOf(inputs)).toBe(kind === "Secret" ? "and changes in place: value" : "without a change");
-    const adopted = await lifecycle.create(inputs, bench.context());
+    expect(await warningOf(omitted)).toBe(kind === "Secret" ? "and changes in place: value" : "without a change");
+    const adopted = await lifecycle.create(omitted, bench.context());
     expect(adopted.id).toBe(id);
     expect(await recordOf(id)).toEqual(record);
-    expect(lifecycle.diff(adopted.outputs, inputs, dialect)).toEqual([]);
+    expect(lifecycle.diff(adopted.outputs, omitted, dialect)).toEqual([]);
     const read = await lifecycle.read(id, adopted.outputs, bench.context());
     expect(read?.outputs).toEqual(adopted.outputs);
-  });
 
-  test("is changed to the program's value, which the warning announces", async () => {
-    const name = freshName();
-    const id = await createByHand(name);
     const inputs = inputsOf(name, { ...relatedInputs, [input]: newValue, adoptExisting: true });
     if (change === "replace") {
       await expect(lifecycle.adoptionWarning?.(inputs, bench.context())).rejects.toThrow("cannot change in place");
@@ -69,8 +61,8 @@ describe.each(optionalInputs)("$input of an existing $kind", ({ kind, input, val
     }
     expect(await warningOf(inputs)).toMatch(new RegExp(`^and changes in place: .*${input}`));
     const { outputs } = await lifecycle.create(inputs, bench.context());
-    const read = await lifecycle.read(id, outputs, bench.context());
-    expect(read?.inputs[input]).toEqual(inputs[input]);
+    const changed = await lifecycle.read(id, outputs, bench.context());
+    expect(changed?.inputs[input]).toEqual(inputs[input]);
     // GraphQL does not show some properties, so they are always sent.
     const isHidden = dialect === "v1" && lifecycle.options[input]?.optionalInGraphql === true;
     const sent = kind === "Secret" ? "value" : isHidden ? input : undefined;
