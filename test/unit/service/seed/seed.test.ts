@@ -285,15 +285,13 @@ describe("a seed file", () => {
 
   test("with many objects lists each kind once, and reports its progress, whether or not the objects exist", () => {
     const resources = useResources();
-    const count = 400;
-    const numbers = Array.from({ length: count }, (_, index) => index);
-    const section = (name: string, content: (index: number) => object): object => ({
-      [name]: Object.fromEntries(numbers.map((index) => [`${name}-${index}`, content(index)])),
+    const section = (name: string, length: number, content: (index: number) => object): object => ({
+      [name]: Object.fromEntries(Array.from({ length }, (_, index) => [`${name}-${index}`, content(index)])),
     });
     const text = JSON.stringify({
-      ...section("volumes", () => ({ size: 10, dataCenter: "EU-RO-1" })),
-      ...section("templates", () => ({ image: "acme/echo:1", serverless: true })),
-      ...section("endpoints", (index) => ({
+      ...section("volumes", 400, () => ({ size: 10, dataCenter: "EU-RO-1" })),
+      ...section("templates", 780, () => ({ image: "acme/echo:1", serverless: true })),
+      ...section("endpoints", 20, (index) => ({
         template: `templates-${index}`,
         networkVolumes: [`volumes-${index}`],
         type: "QUEUE",
@@ -324,7 +322,7 @@ describe("a seed file", () => {
       );
       expect(lists).toEqual(["secrets", "volumes", "templates", "endpoints"]);
       expect(progress).toEqual([`${verb} 1000 of 1200 objects`]);
-      expect(resources.endpoints.list()).toHaveLength(count);
+      expect(resources.endpoints.list()).toHaveLength(20);
     }
   });
 });
