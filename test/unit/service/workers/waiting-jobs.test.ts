@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { type Clock, systemClock } from "serverless-compute-api/clock";
+import { type Clock, wallClock } from "serverless-compute-api/clock";
 import { expect, test } from "vitest";
 import { readWorkerToken } from "../../../../service/workers/tokens";
 import type { JobApi } from "../../../support/job-api";
@@ -24,7 +24,7 @@ test.each([-3_600_000, 3_600_000])(
   "a job that has waited too long starts a worker, also if the system time changes by %i ms",
   async (change) => {
     let ahead = 0;
-    const clock: Clock = { ...systemClock, now: () => systemClock.now() + ahead };
+    const clock: Clock = { ...wallClock, now: () => wallClock.now() + ahead };
     const rig = await useLocalService({ images, timings: shortTimings, clock });
     const jobs = await rig.jobsOn("tool", { workersMax: 2, scalerType: "QUEUE_DELAY", scalerValue: 1 });
     const file = scratchFile();
