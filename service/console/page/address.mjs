@@ -16,6 +16,9 @@ export const states = {
   CANCELLED: "Cancelled",
 };
 
+/** Maximum length of a search text, in characters. The service rejects a longer one. */
+export const maxSearchLength = 200;
+
 /**
  * The query of a filter, for the fragment and for requests; empty without a filter.
  * @param {JobFilter} filter
@@ -61,13 +64,14 @@ export function routeOf(hash) {
   const [view, endpoint = "", part, job = ""] = path.split("/").map(decode);
   if (view === "resources") return { view };
   if (view !== "endpoints" || endpoint === "") return { view: "endpoints" };
-  if (part === "jobs" && job !== "") return { view: "endpoint", endpoint, filter: { search: job }, job };
+  if (part === "jobs" && job !== "")
+    return { view: "endpoint", endpoint, filter: { search: job.slice(0, maxSearchLength) }, job };
   const parameters = new URLSearchParams(query);
-  const [state, search] = [parameters.get("state") ?? "", parameters.get("search") ?? ""];
+  const [state, search] = [parameters.get("state") ?? "", (parameters.get("search") ?? "").slice(0, maxSearchLength)];
   return {
     view: "endpoint",
     endpoint,
-    filter: { ...(state in states ? { state } : {}), ...(search === "" ? {} : { search }) },
+    filter: { ...(Object.hasOwn(states, state) ? { state } : {}), ...(search === "" ? {} : { search }) },
   };
 }
 

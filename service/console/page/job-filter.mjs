@@ -1,4 +1,4 @@
-import { endpointAddress, goTo, states } from "./address.mjs";
+import { endpointAddress, goTo, maxSearchLength, states } from "./address.mjs";
 import { h } from "./dom.mjs";
 
 /** @typedef {import("./address.mjs").JobFilter} JobFilter */
@@ -23,7 +23,7 @@ export function createJobFilter(endpoint) {
     h("input", {
       id: "filter-search",
       type: "search",
-      maxlength: 200,
+      maxlength: maxSearchLength,
       spellcheck: "false",
       autocomplete: "off",
       placeholder: "part of an id or error",
