@@ -9,6 +9,7 @@ import { prepareDataFolder } from "./store/data-folder";
 import { openDatabase } from "./store/database";
 import { damaged, onDisk, unreadable } from "./store/faults";
 import { lockFolder } from "./store/folder-lock";
+import { readServiceAddress } from "./store/service-address";
 import { hasStore } from "./store/store-file";
 
 const databaseName = "service.db";
@@ -69,6 +70,11 @@ export function restoreDataFolder(dataFolder: string, source: string, onNotice =
     throw new StartError(`${source}: is not a snapshot; specify a folder written by the snapshot command`);
   const folder = resolve(dataFolder);
   rejectOverlap(source, folder, "specify a folder written by the snapshot command");
+  // The service may change the store during the copy.
+  if (readServiceAddress(resolve(source)) !== undefined)
+    throw new StartError(
+      `${source}: is the data folder of a running service; specify a folder written by the snapshot command`,
+    );
   onDisk(folder, () => prepareDataFolder(folder, stagingName));
   withLock(folder, () =>
     withCheckedCopy(resolve(source), folder, onNotice, (copy) => {

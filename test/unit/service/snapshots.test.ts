@@ -207,6 +207,18 @@ describe("the folder of a snapshot", () => {
     expect(existsSync(join(data, "orphaned"))).toBe(true);
   });
 
+  test("cannot be the data folder of a running service, which may change it during the copy", async () => {
+    const running = join(folder, "running");
+    const service = await createService({ dataFolder: running, port: 0, runtime: "none" });
+    whileOpen(addDelegation("first"));
+    const restore = () => restoreDataFolder(data, running);
+    expect(restore).toThrow(
+      `${running}: is the data folder of a running service; specify a folder written by the snapshot command`,
+    );
+    await service.stop(0);
+    restore();
+  });
+
   test.each(["file", "file/below", "loop"])("cannot be a file, be below one or be a link to itself: %s", (name) => {
     whileOpen(addDelegation("first"));
     writeFileSync(join(folder, "file"), "");
