@@ -15,7 +15,7 @@ const constants = new Map<unknown, string>([
 function valueText(value: Expression): string {
   switch (value.type) {
     case "constant":
-      return constants.get(value.value) ?? JSON.stringify(value.value);
+      return constants.get(value.value) ?? quote(value.value);
     case "list":
       return bracketed("[", value.items.map(valueText), "]", indentation);
     case "map":

@@ -8,8 +8,12 @@ export const pascalCase = (name: string): string => name.charAt(0).toUpperCase()
 export const snakeCase = (name: string): string =>
   name.replaceAll("-", "_").replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** A text between double quotes. All languages here read the escapes of JSON. */
-export const quote = (text: string): string => JSON.stringify(text);
+/** Line separators and other invisible characters that JSON leaves as they are. YAML rejects or changes some, and `indent` breaks lines there. */
+const invisible = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** A text between double quotes, or another constant as it is. All languages here read the escapes of JSON. */
+export const quote = (value: string | number | boolean | null): string =>
+  JSON.stringify(value).replace(invisible, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
 /** Text as a word of a shell's command line. */
 export const shellWord = (text: string): string =>

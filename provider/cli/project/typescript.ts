@@ -20,7 +20,7 @@ const objectText = (entries: readonly (readonly [string, Expression])[]): string
 function valueText(value: Expression): string {
   switch (value.type) {
     case "constant":
-      return JSON.stringify(value.value);
+      return quote(value.value);
     case "list":
       return bracketed("[", value.items.map(valueText), "]", indentation);
     case "map":

@@ -26,7 +26,7 @@ function valueText(value: Expression): string {
 }
 
 const entriesText = (entries: readonly (readonly [string, Expression])[]): string =>
-  entries.map(([key, value]) => `${scalarText(key)}:${valueText(value)}`).join("\n");
+  entries.map(([key, value]) => `${scalarText(escapeReferences(key))}:${valueText(value)}`).join("\n");
 
 const toList = (texts: readonly string[]): Expression => ({
   type: "list",

@@ -101,6 +101,30 @@ test.each(["2026", "2026-11-29", "1e3", "true", "null", "go", "con"])(
   },
 );
 
+test.each([0x7f, 0x85, 0x9b, 0x2028, 0x2029, 0x202e, 0x2066, 0xfeff])(
+  "the invisible character %i is an escape in every language",
+  (code) => {
+    const char = String.fromCharCode(code);
+    const inputs = { name: "chat", imageName: "i", env: { [`a${char}`]: `b${char}c` } };
+    const programWithChar = programOf([object("Template", "t1", inputs)]);
+    for (const create of [typescriptProject, yamlProject, pythonProject, goProject]) {
+      const text = Object.values(create(programWithChar, project)).join();
+      expect(text).not.toContain(char);
+      expect(text).toContain(`"b\\u${code.toString(16).padStart(4, "0")}c"`);
+    }
+    const { resources } = parse(yamlProject(programWithChar, project)["Pulumi.yaml"] ?? "");
+    expect(resources["chat-template"].properties).toEqual(inputs);
+  },
+);
+
+test("YAML escapes references in keys, as in values", () => {
+  const inputs = { name: "chat", imageName: "i", env: { [ref("A")]: "1", $B: ref("C"), [`$${ref("D")}`]: "2" } };
+  const text = yamlProject(programOf([object("Template", "t1", inputs)]), project)["Pulumi.yaml"];
+  expect(text).toContain(`"$${ref("A")}": "1"`);
+  expect(text).toContain(`"$B": "$${ref("C")}"`);
+  expect(text).toContain(`"$$$${ref("D")}": "2"`);
+});
+
 test("the next steps are commands that a shell splits into words", () => {
   const report = {
     folder: "it's my account",
