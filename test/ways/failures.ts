@@ -129,7 +129,8 @@ export function describeFailures(way: Way): void {
     // The first create never arrives; after the second create, the list is inconclusive.
     service.proxy.inject({ method: "POST", path: restPaths.volumes }, { kind: "dropRequest" });
     service.proxy.inject(volumes, { kind: "delayRequest", ms: 0 }, 3);
-    service.proxy.inject(volumes, { kind: "status", status: 500 }, 100);
+    // The client does not retry it.
+    service.proxy.inject(volumes, { kind: "status", status: 400 }, 100);
     await stack.writeProgram(
       program({
         throws: ["fail", { input: { message: "no such model" } }],
