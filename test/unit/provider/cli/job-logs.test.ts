@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createInterface } from "node:readline";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { systemClock } from "serverless-compute-api/clock";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { main } from "../../../../provider/cli/main";
 import { createEndpoint } from "../../../support/endpoint";
 import { json, startFaultyServer } from "../../../support/faulty-server";
@@ -10,6 +11,12 @@ import { setEnvironment, startCuttingProxy, useJobService } from "./job-service"
 import { command } from "./terminal";
 
 const { service, data, ids, environment } = await useJobService();
+
+// The command line waits for silent logs, new workers and reconnections: a quarter as long as for users.
+const { now, sleep } = systemClock;
+const startTime = now();
+vi.spyOn(systemClock, "now").mockImplementation(() => startTime + 4 * (now() - startTime));
+vi.spyOn(systemClock, "sleep").mockImplementation((ms, signal) => sleep(ms / 4, signal));
 
 /** Lets a worker of an endpoint print lines; resolves after the end of the job. */
 async function printLines(lines: string[], endpoint = "print"): Promise<void> {
