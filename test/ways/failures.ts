@@ -130,7 +130,7 @@ export function describeFailures(way: Way): void {
     service.proxy.inject({ method: "POST", path: restPaths.volumes }, { kind: "dropRequest" });
     service.proxy.inject(volumes, { kind: "delayRequest", ms: 0 }, 3);
     // The client does not retry it.
-    service.proxy.inject(volumes, { kind: "status", status: 400 }, 100);
+    service.proxy.inject(volumes, { kind: "status", status: 403 }, 100);
     await stack.writeProgram(
       program({
         throws: ["fail", { input: { message: "no such model" } }],
