@@ -46,6 +46,8 @@ test("waits end at their own times", async () => {
   const ended: string[] = [];
   pendingRequests.wait("job", 1000, () => void ended.push("short"));
   pendingRequests.wait("job", 2000, () => void ended.push("long"));
+  await settle();
+  expect(clock.waiting, "timers").toBe(1);
   await clock.advance(1000);
   await expect.poll(() => ended).toEqual(["short"]);
   await clock.advance(1000);

@@ -9,10 +9,11 @@ function rigOf() {
     ...rig,
     order: () => orderOf(rig.active),
     submit: async (id: string) => void (await rig.jobs.submit(rig.newJob({ id }))),
-    /** The order after a restart of the service. */
-    orderAfterRestart() {
+    /** The order after a restart of the service and the submission of the job "new". */
+    async orderAfterRestart() {
       const { jobs, active } = openJobs(rig.killed());
       jobs.recover(() => true);
+      await jobs.submit(rig.newJob({ id: "new" }));
       return orderOf(active);
     },
   };
@@ -33,7 +34,7 @@ test("a requeued job precedes later jobs of the same millisecond", async () => {
   expect(rig.order()).toEqual(["a", "c"]);
   await rig.jobs.requeue("b", rig.worker, "crashed", "lost");
   expect(rig.order()).toEqual(["a", "b", "c"]);
-  expect(rig.orderAfterRestart()).toEqual(["a", "b", "c"]);
+  expect(await rig.orderAfterRestart()).toEqual(["a", "b", "c", "new"]);
 });
 
 test("a job submitted after the clock is set back does not overtake older jobs", async () => {
@@ -42,7 +43,7 @@ test("a job submitted after the clock is set back does not overtake older jobs",
   await rig.clock.advance(-3_600_000);
   await rig.submit("after");
   expect(rig.order()).toEqual(["before", "after"]);
-  expect(rig.orderAfterRestart()).toEqual(["before", "after"]);
+  expect(await rig.orderAfterRestart()).toEqual(["before", "after", "new"]);
 });
 
 test("a retried job is queued behind all others", async () => {
@@ -53,5 +54,5 @@ test("a retried job is queued behind all others", async () => {
   await rig.submit("b");
   await rig.jobs.retry("endpoint", "a");
   expect(rig.order()).toEqual(["b", "a"]);
-  expect(rig.orderAfterRestart()).toEqual(["b", "a"]);
+  expect(await rig.orderAfterRestart()).toEqual(["b", "a", "new"]);
 });
