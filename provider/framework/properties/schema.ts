@@ -39,10 +39,9 @@ export function usesServiceDefault(schema: z.core.$ZodType, value: Value | undef
   return optional && defaultValue === undefined && valueIfPresent(inner, value) === undefined;
 }
 
-/** Returns the shape of `key` in a value of this shape; undefined if any value is allowed. */
+/** Returns the shape of `key` in an object or a list of this shape; undefined in a map, whose values have no options. */
 export function childOf(schema: z.core.$ZodType | undefined, key: string): z.core.$ZodType | undefined {
   if (schema instanceof z.ZodObject) return schema.shape[key];
-  if (schema instanceof z.ZodRecord) return schema.def.valueType;
   if (schema instanceof z.ZodArray) return schema.def.element;
   return undefined;
 }

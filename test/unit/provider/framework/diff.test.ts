@@ -152,6 +152,7 @@ describe("a change is reported at its own path", () => {
     expect(linesOf(JobInvoke.diff(job, { ...job, triggers: ["r2"] }))).toEqual(["update triggers"]);
     expect(linesOf(JobInvoke.diff(job, { ...job, triggers: ["r1", { a: [1] }] }))).toEqual(["update triggers"]);
     expect(linesOf(JobInvoke.diff(job, { ...job, input: { prompt: "ping", n: null } }))).toEqual(["add input.n"]);
+    expect(linesOf(JobInvoke.diff(job, { ...job, input: { prompt: {} } }))).toEqual(["update input.prompt"]);
     expect(linesOf(JobInvoke.diff(job, { ...job, expect: { status: "FAILED" } }))).toEqual(["update expect.status"]);
     expect(linesOf(JobInvoke.diff(job, { ...job, policy: { ttl: 60_000 } }))).toEqual(["add policy"]);
     const deep = { ...job, triggers: [{ a: [1, { b: 2 }] }] };
