@@ -120,7 +120,8 @@ function describe(issue: z.core.$ZodIssue, shape: z.ZodType, input: unknown): Is
   // A rule of our own names a property of the value that it checks; any other issue has the value, such as a part of a text.
   const value = code === "custom" ? valueAt(input, path) : issue.input;
   const isMissing = value === undefined && ["invalid_type", "invalid_value", "invalid_union"].includes(code);
-  const subject = isMissing ? "is required and " : isHidden(path) ? "" : `${showValue(value)} is not allowed; `;
+  const isShown = value !== undefined && !isHidden(path);
+  const subject = isMissing ? "is required and " : isShown ? `${showValue(value)} is not allowed; ` : "";
   const text: Issue["text"] =
     typeof allowed === "string" ? `${subject}${allowed}` : (nameOf) => `${subject}${allowed(nameOf)}`;
   return [{ path, text }];

@@ -8,6 +8,7 @@ import { UserError } from "../errors";
 import { completeObject, observeObject, outputsOf, pick } from "../observation";
 import { alternativeOf, isDetermined, withoutOmitted } from "../properties/defaults";
 import { diffProperties } from "../properties/diff";
+import { propertyOf } from "../properties/schema";
 import { hiddenValue, isSecretAt } from "../properties/secret-paths";
 import { hasName, listNamed } from "./named-creates";
 
@@ -37,7 +38,8 @@ function planAdoption<Inputs extends NamedInputs, Outputs extends object, ApiObj
   const { inputs: shape, validate } = definition;
   const { dialect } = context.clients;
   const desired = withoutOmitted(properties);
-  const existing = toProperties(observeObject(definition, object, desired, context).inputs);
+  const observed = observeObject(definition, object, desired, context).inputs;
+  const existing = toProperties(observed);
   const entries = Object.entries(properties).filter(([key]) => key in shape.shape);
   // An unknown value counts as a change, and the object's value is as valid as any other.
   const unknownKeys = entries.flatMap(([key, value]) => (hasUnknown(value) ? [key] : []));
@@ -68,7 +70,15 @@ function planAdoption<Inputs extends NamedInputs, Outputs extends object, ApiObj
   const merged = { ...inputs, ...kept };
   const compared = { ...existing };
   for (const key of [...sameValues, ...expressed]) delete compared[key];
-  const unknownChanges = unknownKeys.map((key): Change => ({ path: [key], kind: "update", replace: false }));
+  // A value that the service does not show may differ from the default, with which it would be compared.
+  const unshown = Object.entries(shape.shape).flatMap(([key, schema]) =>
+    key in desired && !(key in observed) && propertyOf(schema).defaultValue !== undefined && !optionsOf(schema).notSent
+      ? [key]
+      : [],
+  );
+  const unknownChanges = [...unknownKeys, ...unshown].map(
+    (key): Change => ({ path: [key], kind: "update", replace: false }),
+  );
   const unverifiable = Object.entries(shape.shape).flatMap(([key, schema]) =>
     optionsOf(schema).replaceOnChanges === dialect && !(key in existing) ? [key] : [],
   );

@@ -64,7 +64,12 @@ test("a started service is found by its address file, with its key, and its obje
 
 test("a later service keeps the port and the data of the earlier one; a taken port is replaced", async () => {
   const service = plan();
+  // Outside of the ports that the system assigns, which another test may get after the first stop.
+  const { addresses } = await start(plan());
+  const port = 20_000 + (process.pid % 5000);
+  writeFileSync(service.addressFile, JSON.stringify({ ...addresses, baseUrl: `http://127.0.0.1:${port}/v1` }));
   const first = await startService(service.options, service.addressFile);
+  expect(new URL(first.addresses.baseUrl).port).toBe(String(port));
   await first.stop();
   expect(await findService(service.addressFile)).toBeUndefined();
   const second = await startService(service.options, service.addressFile);

@@ -121,6 +121,15 @@ const cases: [
     },
   ],
   [
+    "a minimum of workers above the default maximum",
+    "must be at least workersMin",
+    {
+      v1: ["workersMax", v1Endpoint({ workersMin: 4, workersMax: undefined })],
+      v2: ["workers.max", v2Endpoint({ workers: { min: 4 } }), "3 is not allowed; must be at least workers.min"],
+      graphql: ["workersMax", graphqlEndpoint({ workersMin: 4, workersMax: undefined })],
+    },
+  ],
+  [
     "a maximum of workers above the quota",
     "the worker quota is exceeded; 21 requested, ",
     {
