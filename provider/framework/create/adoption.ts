@@ -76,15 +76,14 @@ function planAdoption<Inputs extends NamedInputs, Outputs extends object, ApiObj
       ? [key]
       : [],
   );
-  const unknownChanges = [...unknownKeys, ...unshown].map(
-    (key): Change => ({ path: [key], kind: "update", replace: false }),
-  );
+  const differences = diffProperties(shape, compared, merged, dialect);
+  const unknownChanges = [...unknownKeys, ...unshown]
+    .filter((key) => !differences.some(({ path }) => path[0] === key))
+    .map((key): Change => ({ path: [key], kind: "update", replace: false }));
   const unverifiable = Object.entries(shape.shape).flatMap(([key, schema]) =>
     optionsOf(schema).replaceOnChanges === dialect && !(key in existing) ? [key] : [],
   );
-  const changes = [...diffProperties(shape, compared, merged, dialect), ...unknownChanges].filter(
-    ({ path: [key = ""] }) => !unverifiable.includes(key),
-  );
+  const changes = [...differences, ...unknownChanges].filter(({ path: [key = ""] }) => !unverifiable.includes(key));
   return { existing, kept: { ...kept, ...pick(existing, sameValues) }, inputs: merged, changes, unverifiable };
 }
 
