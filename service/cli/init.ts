@@ -1,5 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
+import { stringify } from "yaml";
 import { codeOf, StartError } from "../errors";
 import { commandLineOf } from "../resources/template-table";
 import type { Output } from "./output";
@@ -57,9 +58,6 @@ function pythonIn(folder: string): string {
   return environment === undefined ? "python3" : `./${environment}/bin/python`;
 }
 
-/** A command line as a YAML scalar. */
-const yamlScalar = (line: string): string => (/^[\w.][\w./ -]*$/.test(line) ? line : JSON.stringify(line));
-
 /** Writes a commented seed file next to a handler, and the handler if it does not exist. Never overwrites files. */
 export function init(handler: string, output: Output): void {
   const seed = join(dirname(handler), seedName);
@@ -69,7 +67,8 @@ export function init(handler: string, output: Output): void {
     throw new StartError(`${handler}: does not exist; specify an existing handler, or a new one that ends in .mjs`);
   const file = `./${basename(handler)}`;
   const words = extname(handler) === ".py" ? [pythonIn(dirname(handler)), "-u", file] : [file];
-  write(seed, seedText(yamlScalar(commandLineOf(words))));
+  // In one line, however long it is.
+  write(seed, seedText(stringify(commandLineOf(words), { lineWidth: 0 }).trimEnd()));
   if (isNew) write(handler, handlerText);
   output.out(`Created ${isNew ? `${handler} and ` : ""}${seed}. Start the service:
 
