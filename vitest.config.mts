@@ -169,6 +169,10 @@ export default defineConfig({
           exclude: [...configDefaults.exclude, ...withProcesses],
           setupFiles: ["test/support/no-processes.ts"],
           ...shared,
+          // They start no processes. On a busy machine, more workers get a larger share of its processors.
+          maxWorkers: 6,
+          // vitest requires a group of its own for another number of workers.
+          sequence: { groupOrder: -1 },
         },
       },
       { extends: true, test: { name: "processes", include: withProcesses, ...shared } },
