@@ -154,7 +154,10 @@ async function installSdk(project, { sdk, goModule }, interrupt) {
     case "dotnet":
       return [`dotnet add reference ${path}/Pulumi.ServerlessCompute.csproj`];
     case "java":
-      return [`add ${path}/src/main/java to the sources of your build, and com.pulumi:pulumi 1.x to its dependencies`];
+      return [
+        `add ${path}/src/main/java to the sources of your build, and ${path}/src/main/resources to its resources`,
+        "add com.pulumi:pulumi 1.x and com.google.code.findbugs:jsr305 3.x to its dependencies",
+      ];
     default:
       return [];
   }

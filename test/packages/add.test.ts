@@ -164,7 +164,10 @@ describe("the packages of a clone", { timeout: 280_000 }, () => {
     {
       language: "java",
       sdk: "docs/start",
-      steps: [expect.stringContaining("add ./sdks/java/src/main/java to the sources of your build")],
+      steps: [
+        "add ./sdks/java/src/main/java to the sources of your build, and ./sdks/java/src/main/resources to its resources",
+        "add com.pulumi:pulumi 1.x and com.google.code.findbugs:jsr305 3.x to its dependencies",
+      ],
       files: ["Pulumi.yaml", "sdks"],
     },
   ];

@@ -13,21 +13,36 @@ const schemaPath = fileURLToPath(new URL("../../schema.json", import.meta.url));
 /** Generators are built once, which takes minutes without a cache. */
 const timeout = 600_000;
 
-/** Fetches Pulumi's library for Java and its dependencies with Maven; returns the class path. */
-async function pulumiForJava(folder: string): Promise<string> {
+/**
+ * Fetches the dependencies that programs in Java need with Maven. Returns the class paths of the compiler and of a running program,
+ * which also contains the dependencies' own.
+ */
+async function dependenciesForJava(folder: string): Promise<{ compile: string; runtime: string }> {
   await mkdir(folder);
   const pom = `<project xmlns="http://maven.apache.org/POM/4.0.0">
     <modelVersion>4.0.0</modelVersion><groupId>local</groupId><artifactId>programs</artifactId><version>1</version>
     <dependencies>
       <dependency><groupId>com.pulumi</groupId><artifactId>pulumi</artifactId><version>1.16.0</version></dependency>
+      <dependency><groupId>com.google.code.findbugs</groupId><artifactId>jsr305</artifactId><version>3.0.2</version></dependency>
     </dependencies>
   </project>`;
   await writeFile(join(folder, "pom.xml"), pom);
-  const args = ["--quiet", "--batch-mode", "dependency:build-classpath", "-Dmdep.outputFile=class-path"];
-  const finished = await run("mvn", args, { cwd: folder, timeout });
-  expect(finished.code, lastLines(finished)).toBe(0);
-  return readFile(join(folder, "class-path"), "utf8");
+  const classPath = async (scope: string): Promise<string> => {
+    const options = [`-DincludeScope=${scope}`, `-Dmdep.outputFile=${scope}`];
+    const args = ["--quiet", "--batch-mode", "dependency:build-classpath", ...options];
+    const finished = await run("mvn", args, { cwd: folder, timeout });
+    expect(finished.code, lastLines(finished)).toBe(0);
+    return readFile(join(folder, scope), "utf8");
+  };
+  return { compile: await classPath("compile"), runtime: await classPath("runtime") };
 }
+
+/** Prints the version of the SDK, which each of its classes reads when it is loaded. */
+const versionProgram = `public class Version {
+  public static void main(String[] args) {
+    System.out.println(com.pulumi.serverlesscompute.Utilities.getVersion());
+  }
+}`;
 
 describe("the schema's examples match the generated SDKs", () => {
   let folder: string;
@@ -121,7 +136,7 @@ describe("the schema's examples match the generated SDKs", () => {
       if (sdk === undefined || maven?.code !== 0) return skip("there is no SDK, or no Maven");
       const programs = await written("java", "App.java");
       expect(programs.length).toBeGreaterThan(10);
-      const classPath = await pulumiForJava(join(folder, "maven"));
+      const { compile: classPath, runtime } = await dependenciesForJava(join(folder, "maven"));
       const classes = join(folder, "classes");
       const javac = (files: string[], path: string[]) =>
         run("javac", ["-nowarn", "-proc:none", "-d", classes, "-cp", path.join(delimiter), ...files], {
@@ -133,6 +148,11 @@ describe("the schema's examples match the generated SDKs", () => {
         [classPath],
       );
       expect(compiledPackage.code, lastLines(compiledPackage)).toBe(0);
+      const program = join(folder, "Version.java");
+      await writeFile(program, versionProgram);
+      const running = [runtime, classes, join(sdk, "src", "main", "resources")].join(delimiter);
+      const printed = await run("java", ["-cp", running, program], { timeout });
+      expect(printed.stdout.trim(), lastLines(printed)).toBe(JSON.parse(await readFile(schemaPath, "utf8")).version);
       // Every example has the class App, so each has a separate package.
       for (const [index, program] of programs.entries())
         await writeFile(program, `package example${index};\n${await readFile(program, "utf8")}`);
