@@ -70,7 +70,7 @@ export function openReleases(database: Database) {
   return {
     add: (endpointId: string, version: number, released: ReleasedContainer, createdAt: number): void =>
       void insert.run(endpointId, version, JSON.stringify(released), createdAt),
-    /** Releases of an endpoint, newest first, without versions from before stores contained releases. */
+    /** Releases of an endpoint, newest first. */
     of: (endpointId: string): Release[] =>
       byEndpoint
         .all(endpointId)

@@ -10,8 +10,7 @@ const row = z.object({
   description: z.string().nullable(),
   createdAt: z.number(),
   updatedAt: z.number(),
-  /** Null for a secret from before stores had this column, until its value changes. */
-  valueUpdatedAt: z.number().nullable(),
+  valueUpdatedAt: z.number(),
 });
 
 /** A secret without its value; times in ms since the epoch. */

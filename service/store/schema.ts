@@ -58,7 +58,7 @@ const schema = `
     description TEXT,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    value_updated_at INTEGER
+    value_updated_at INTEGER NOT NULL
   ) STRICT;
 
   CREATE TABLE delegations (
@@ -128,7 +128,7 @@ const schema = `
   ) STRICT;
 `;
 
-/** The `application_id` of a store: "sclo" in ASCII. The first releases did not set it. */
+/** The `application_id` of a store: "sclo" in ASCII. */
 export const applicationId = 0x73_63_6c_6f;
 
 /** The version of these tables, stored as `user_version`. Versions 1 to 14 were never released. */

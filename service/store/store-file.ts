@@ -74,16 +74,10 @@ export function hasStore(dataFolder: string): boolean {
   if (header.length === 0) throw notAStore(file, "it is empty");
   if (header.length < headerLength || header.toString("latin1", 0, 16) !== "SQLite format 3\0")
     throw notAStore(file, "it is not an SQLite file");
+  if (header.readUInt32BE(68) !== applicationId) throw notAStore(file, "another program wrote it");
   const version = header.readUInt32BE(60);
-  const application = header.readUInt32BE(68);
-  if (application === applicationId) {
-    if (version > schemaVersion) throw newerStore(file, version);
-    return true;
-  }
-  // A killed service of the first releases may have written the version only to the log.
-  const isOld = version === schemaVersion || (version === 0 && sizeOf(writeAheadLog(dataFolder)) > 0);
-  if (application === 0 && isOld) return true;
-  throw notAStore(file, "another program wrote it");
+  if (version > schemaVersion) throw newerStore(file, version);
+  return true;
 }
 
 /** Opens a file with SQLite. The driver's error for a file that cannot be opened has no code, so it is added. */
@@ -117,10 +111,9 @@ const versionRow = z.object({ user_version: z.number() });
 export const versionOf = (connection: Libsql.Database): number =>
   versionRow.parse(connection.prepare("PRAGMA user_version").get()).user_version;
 
-const applicationRow = z.object({ application_id: z.number() });
 const nameRow = z.object({ name: z.string() });
 
-/** Checks version and tables of an open store, and marks a store of the first releases as the service's. Throws a StartError. */
+/** Checks version and tables of an open store. Throws a StartError. */
 export function checkTables(connection: Libsql.Database, dataFolder: string): void {
   const file = storeFile(dataFolder);
   const version = versionOf(connection);
@@ -130,6 +123,4 @@ export function checkTables(connection: Libsql.Database, dataFolder: string): vo
   const names = new Set(rows.map((row) => nameRow.parse(row).name));
   const missingName = schemaNames.find((name) => !names.has(name));
   if (missingName !== undefined) throw notAStore(file, `${missingName} is missing`);
-  const { application_id } = applicationRow.parse(connection.prepare("PRAGMA application_id").get());
-  if (application_id !== applicationId) connection.exec(`PRAGMA application_id = ${applicationId}`);
 }

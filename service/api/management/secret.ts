@@ -11,7 +11,7 @@ const v2Secret = ({ id, name, description, createdAt, valueUpdatedAt }: SecretRo
   name,
   description: description || null,
   createdAt: isoTime(createdAt),
-  valueLastUpdatedAt: valueUpdatedAt === null ? null : isoTime(valueUpdatedAt),
+  valueLastUpdatedAt: isoTime(valueUpdatedAt),
 });
 
 const listQuery = z.object({ name: z.string().optional() });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ServiceError, StartError } from "../../../../service/errors";
 import { type Database, openDatabase } from "../../../../service/store/database";
-import { applicationId, createTables } from "../../../../service/store/schema";
+import { createTables } from "../../../../service/store/schema";
 import { scratchFolder } from "../../../support/folders";
 import { changeFile, lockStore, pragmaOf } from "./support/sqlite-file";
 
@@ -27,7 +27,7 @@ function openHere(): Database {
 
 const insert = (database: Database, name: string): number =>
   database
-    .prepare("INSERT INTO secrets (id, name, value, created_at, updated_at) VALUES (?, ?, 'v', 0, 0)")
+    .prepare("INSERT INTO secrets (id, name, value, created_at, updated_at, value_updated_at) VALUES (?, ?, 'v', 0, 0, 0)")
     .run(name, name);
 const pragma = (name: string): unknown => pragmaOf(join(folder, "service.db"), name);
 const names = (database: Database): string[] =>
@@ -68,29 +68,20 @@ describe("a data folder", () => {
     expect(pragma("user_version")).toBe(version);
   });
 
-  test.each(["in the file", "only in the log"])(
-    "of a release without application ids, %s, is opened and marked",
-    (place) => {
-      const old = join(folder, "old");
-      mkdirSync(old, { recursive: true });
-      const statements = [
-        "PRAGMA journal_mode = WAL",
-        createTables.replace(/PRAGMA application_id = \d+;/, ""),
-        "INSERT INTO secrets VALUES ('kept', 'kept', 'v', NULL, 0, 0, NULL)",
-        ...(place === "in the file" ? ["PRAGMA wal_checkpoint(TRUNCATE)"] : []),
-      ];
-      changeFile(join(old, "service.db"), statements, () => {
-        for (const name of ["service.db", "service.db-wal"]) cpSync(join(old, name), join(folder, name));
-      });
-      rmSync(old, { recursive: true });
-      for (const _ of ["first", "second"]) {
-        const database = openHere();
-        expect(names(database)).toEqual(["kept"]);
-        database.close();
-        expect(pragma("application_id")).toBe(applicationId);
-      }
-    },
-  );
+  test.each(["in the file", "only in the log"])("without the application id of a store, %s, is rejected", (place) => {
+    const other = join(folder, "other");
+    mkdirSync(other, { recursive: true });
+    const statements = [
+      "PRAGMA journal_mode = WAL",
+      createTables.replace(/PRAGMA application_id = \d+;/, ""),
+      ...(place === "in the file" ? ["PRAGMA wal_checkpoint(TRUNCATE)"] : []),
+    ];
+    changeFile(join(other, "service.db"), statements, () => {
+      for (const name of ["service.db", "service.db-wal"]) cpSync(join(other, name), join(folder, name));
+    });
+    rmSync(other, { recursive: true });
+    expect(openHere).toThrow(/service\.db: is not a store of this service \(another program wrote it\)/);
+  });
 
   test("has no store until all tables exist, so a kill during the first start leaves a folder that can be used", () => {
     mkdirSync(folder);
@@ -262,7 +253,7 @@ describe("statements", () => {
 test("statements fail with an ordinary error after the store is closed", () => {
   const database = openHere();
   const insertion = database.prepare(
-    "INSERT INTO secrets (id, name, value, created_at, updated_at) VALUES ('late', 'late', 'v', 0, 0)",
+    "INSERT INTO secrets (id, name, value, created_at, updated_at, value_updated_at) VALUES ('late', 'late', 'v', 0, 0, 0)",
   );
   const query = database.query("SELECT name FROM secrets", z.object({ name: z.string() }));
   database.close();
