@@ -1,4 +1,5 @@
 import type { FastifyInstance } from "fastify";
+import { z } from "zod";
 import type { Faults } from "../faults/faults";
 import type { Auth } from "./auth";
 
@@ -10,20 +11,21 @@ export const localPaths = {
 };
 
 /** Result of applying the seed file to the running service. */
-export interface AppliedSeed {
+export const appliedSeed = z.object({
   /** Path of the seed file. */
-  file: string;
+  file: z.string(),
   /** Created objects, as `section.name`. */
-  created: string[];
-  /** Updated objects, with the changed properties. */
-  updated: { path: string; changes: string[] }[];
-  /** A message for each difference that no update can remove. */
-  differences: string[];
+  created: z.array(z.string()),
+  /** Updated objects, as `section.name`, with the changed properties. */
+  updated: z.array(z.object({ path: z.string(), changes: z.array(z.string()) })),
+  /** A message for each property of an existing object that differs from the file. */
+  differences: z.array(z.string()),
   /** Objects of the service that the file does not contain, as `section.name`. */
-  others: string[];
+  others: z.array(z.string()),
   /** Changed sections that take effect at the next start. */
-  atStart: string[];
-}
+  atStart: z.array(z.string()),
+});
+export type AppliedSeed = z.output<typeof appliedSeed>;
 
 /** Operations of the local paths. */
 export interface LocalOperations {

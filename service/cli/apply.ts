@@ -1,16 +1,6 @@
-import { z } from "zod";
-import { localPaths } from "../api/local";
+import { appliedSeed, localPaths } from "../api/local";
 import { connect, expectSuccess } from "./connection";
 import { type Output, printError } from "./output";
-
-const applied = z.object({
-  file: z.string(),
-  created: z.array(z.string()),
-  updated: z.array(z.object({ path: z.string(), changes: z.array(z.string()) })),
-  differences: z.array(z.string()),
-  others: z.array(z.string()),
-  atStart: z.array(z.string()),
-});
 
 /** Number of objects that a line names. */
 const namedObjects = 5;
@@ -18,7 +8,7 @@ const namedObjects = 5;
 /** Applies the changes of a running service's seed file, and prints what was created, updated and left. */
 export async function applySeedFile(data: string, output: Output): Promise<void> {
   const response = expectSuccess(await connect(data).send("POST", localPaths.seed));
-  const { file, created, updated, differences, others, atStart } = applied.parse(response.json);
+  const { file, created, updated, differences, others, atStart } = appliedSeed.parse(response.json);
   const lines = [
     ...created.map((path) => `created ${path}`),
     ...updated.flatMap(({ path, changes }) => [`updated ${path}`, ...changes.map((change) => `  ${change}`)]),

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
+import type { AppliedSeed } from "../api/local";
 import { nameInRestV2 } from "../api/property-names";
 import { issuesText, type NameOf, ServiceError } from "../errors";
 import type { Resources } from "../resources";
@@ -7,15 +8,7 @@ import { changeText, type Difference, differencesOf, differenceText, settingsOf 
 import { type Seed, withFile } from "./seed-file";
 
 /** The outcome of seeding. */
-interface Seeded {
-  /** Created objects, as `section.name`. */
-  created: string[];
-  /** Updated objects, as `section.name`, with the changed properties. */
-  updated: { path: string; changes: string[] }[];
-  /** A message for each property of an existing object that differs from the file. */
-  differences: string[];
-  /** Objects of the service that the file does not contain, as `section.name`. */
-  others: string[];
+interface Seeded extends Omit<AppliedSeed, "file" | "atStart"> {
   /** Ids of the file's endpoints by name. */
   endpointIds: Record<string, string>;
 }
