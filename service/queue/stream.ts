@@ -2,6 +2,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import { memberTexts } from "serverless-compute-api/json-text";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
+import { deferred } from "../deferred";
 import { ServiceError } from "../errors";
 import { ShortLivedMap } from "../short-lived-map";
 import type { Database } from "../store/database";
@@ -105,14 +106,11 @@ export function createJobStream({
         if (clock.now() >= deadline || signal.aborted)
           return { job, chunks: [], done: false, acknowledge: () => Promise.resolve() };
       }
-      let resolveReleased = (): void => undefined;
-      const released = new Promise<void>((resolve) => {
-        resolveReleased = resolve;
-      });
-      pendingReads.set(id, released);
+      const released = deferred();
+      pendingReads.set(id, released.promise);
       const release = (): void => {
         pendingReads.delete(id);
-        resolveReleased();
+        released.resolve();
       };
       const reading = await commit(() => readUnread(id)).catch((error: unknown) => {
         release();

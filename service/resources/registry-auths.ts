@@ -19,6 +19,13 @@ const registryAuthChange = credentials.extend({ id: z.string() });
 /** Credentials for pulling a private image. */
 export type RegistryCredentials = z.output<typeof credentials>;
 
+/** The address of an image's registry, as container engines name it in credentials. */
+export function registryOf(image: string): string {
+  const [host = ""] = image.split("/");
+  const isRegistry = image.includes("/") && (/[.:]/.test(host) || host === "localhost");
+  return isRegistry ? host : "https://index.docker.io/v1/";
+}
+
 /** The saved registry credentials. Passwords are only used to pull images. */
 export type RegistryAuths = ReturnType<typeof createRegistryAuths>;
 

@@ -56,8 +56,8 @@ const maxLines = 20;
 /** Maximum line length in such a report, in characters. */
 const maxReportedLength = 16 * 1024;
 
-/** Keeps the last lines of a worker's output for the report of its end. */
-export function createLastLines() {
+/** Passes the lines of a worker's output on, and keeps the last ones for the report of its end. */
+export function createLastLines(onLine: (line: string) => void) {
   const stdout: string[] = [];
   const errors: string[] = [];
   const addTo = (lines: string[], line: string): void => {
@@ -69,9 +69,13 @@ export function createLastLines() {
     addOutput(line: string): void {
       const lines = errorLines(line);
       for (const one of lines ?? [line]) addTo(lines ? errors : stdout, one);
+      onLine(line);
     },
     /** Adds a line of stderr. */
-    addError: (line: string): void => addTo(errors, line),
+    addError(line: string): void {
+      addTo(errors, line);
+      onLine(line);
+    },
     /** The last errors; without any, the last lines of stdout, because some programs write their errors there. */
     get lines(): string[] {
       return errors.length > 0 ? errors : stdout;

@@ -119,14 +119,33 @@ export interface WorkerProcess {
   readonly ended: Promise<ProcessEnd>;
 }
 
-/** The end of a worker. */
-export interface ProcessEnd {
+/** The end of a worker's program. */
+export interface ProgramEnd {
   /** Description of the end, as text after "the worker". */
   description: string;
-  /** True if the worker exited with code 0. */
+  /** True if the program exited with code 0. */
   clean: boolean;
   /** True if this machine could not start it, because it has no free process, file or memory. */
   isMachineFull?: boolean;
+}
+
+/** The end of a program in a container, whose exit code contains the signal that ended it. */
+export function endWithCode(code: number): ProgramEnd {
+  const signal = isSignal(code) ? ` (signal ${code - 128})` : "";
+  return { description: `ended with exit code ${code}${signal}`, clean: code === 0 };
+}
+
+/** Returns whether an exit code of a container means that a signal ended its program. */
+export const isSignal = (code: number): boolean => code > 128 && code < 160;
+
+/** The end of a container that exceeded its memory limit, GB; undefined without a limit. `detail` follows as text. */
+export const outOfMemory = (limit: number | undefined, detail = ""): ProgramEnd => ({
+  description: `ran out of ${limit === undefined ? "memory" : `its ${limit} GB of memory`} and was killed${detail}`,
+  clean: false,
+});
+
+/** The end of a worker. */
+export interface ProcessEnd extends ProgramEnd {
   /** The last lines of the worker's errors; without errors, of its output. */
   lastErrors: string[];
 }

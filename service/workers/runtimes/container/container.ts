@@ -1,10 +1,11 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
+import { deferred } from "../../../deferred";
 import { messageOf } from "../../../errors";
 import { createLastLines, readLines } from "../../lines";
 import { CallError } from "../json-client";
-import type { ProcessEnd, WorkerProcess } from "../runtime";
+import { endWithCode, isSignal, outOfMemory, type ProcessEnd, type ProgramEnd, type WorkerProcess } from "../runtime";
 import type { EngineClient } from "./engine-client";
 import { splitOutput } from "./output";
 
@@ -33,26 +34,18 @@ const removalTimeout = 10_000;
 /** Interval at which a failed wait for a container's end is retried, ms. */
 const pollInterval = 500;
 
-/** The end of a container, without its output. */
-type ContainerEnd = Omit<ProcessEnd, "lastErrors">;
-
 const isNotFound = (error: unknown): boolean => error instanceof CallError && error.status === 404;
-const memoryText = (limit: number | undefined): string =>
-  limit === undefined ? "memory" : `its ${limit} GB of memory`;
-const neverRan: ContainerEnd = { description: "was stopped before it ran", clean: false };
+const neverRan: ProgramEnd = { description: "was stopped before it ran", clean: false };
 
 /** Starts a worker as a container, which the engine removes when it ends. */
 export function startContainer(start: ContainerStart): WorkerProcess {
   const { client, name, clock, onLine } = start;
   const path = `/containers/${name}`;
-  const lastLines = createLastLines();
+  const lastLines = createLastLines(onLine);
   const stopped = new AbortController();
   let killedAt: number | undefined;
   let hasEnded = false;
-  let resolveStarted = (): void => undefined;
-  const started = new Promise<void>((resolve) => {
-    resolveStarted = resolve;
-  });
+  const started = deferred();
 
   /** Sends a request about a container that may already have been removed. */
   async function callIfPresent(method: string, requestPath: string, query: Record<string, string>): Promise<void> {
@@ -62,7 +55,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
   }
   const remove = (): Promise<void> => callIfPresent("DELETE", path, { force: "1", v: "1" });
 
-  async function run(): Promise<ContainerEnd> {
+  async function run(): Promise<ProgramEnd> {
     const stopRequest = new Promise<undefined>((resolve) => {
       stopped.signal.addEventListener("abort", () => resolve(undefined));
     });
@@ -83,7 +76,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
         return neverRan;
       }
       await client.call("POST", `${path}/start`, { signal: callSignal });
-      resolveStarted();
+      started.resolve();
       if (stopped.signal.aborted) await remove();
       const code = await exitCodeOf(end);
       await Promise.race([output.allRead, pause(outputTimeout)]);
@@ -98,13 +91,9 @@ export function startContainer(start: ContainerStart): WorkerProcess {
   async function attach(): Promise<{ allRead: Promise<unknown> }> {
     const query = { stream: "1", stdout: "1", stderr: "1" };
     const attached = splitOutput(await client.open("POST", `${path}/attach`, { query }));
-    const collect = (add: (line: string) => void) => (line: string) => {
-      add(line);
-      onLine(line);
-    };
     const { stdout, stderr } = attached;
     const { addOutput, addError } = lastLines;
-    return { allRead: Promise.all([readLines(stdout, collect(addOutput)), readLines(stderr, collect(addError))]) };
+    return { allRead: Promise.all([readLines(stdout, addOutput), readLines(stderr, addError)]) };
   }
 
   async function waitForEnd(): Promise<number> {
@@ -129,18 +118,14 @@ export function startContainer(start: ContainerStart): WorkerProcess {
     return undefined;
   }
 
-  async function describeEnd(id: string, code: number | undefined): Promise<ContainerEnd> {
+  async function describeEnd(id: string, code: number | undefined): Promise<ProgramEnd> {
     if (code === undefined) return { description: "was stopped by the Docker Engine", clean: false };
-    const signal = code > 128 && code < 160 ? ` (signal ${code - 128})` : "";
-    if (signal !== "" && killedAt === undefined && (await start.ranOutOfMemory(id)))
-      return { description: `ran out of ${memoryText(start.memoryLimit)} and was killed`, clean: false };
-    return { description: `ended with exit code ${code}${signal}`, clean: code === 0 };
+    const isKilled = isSignal(code) && killedAt === undefined;
+    return isKilled && (await start.ranOutOfMemory(id)) ? outOfMemory(start.memoryLimit) : endWithCode(code);
   }
 
   const ended = run()
-    .catch(
-      (error: unknown): ContainerEnd => ({ description: `could not be started: ${messageOf(error)}`, clean: false }),
-    )
+    .catch((error: unknown): ProgramEnd => ({ description: `could not be started: ${messageOf(error)}`, clean: false }))
     .then((containerEnd): ProcessEnd => {
       hasEnded = true;
       return { ...containerEnd, lastErrors: lastLines.lines };
@@ -154,7 +139,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
   }
   return {
     channel: undefined,
-    started,
+    started: started.promise,
     ended,
     kill,
     stop(grace) {

@@ -60,15 +60,9 @@ export function createEngineConnection({
   const closed = new AbortController();
 
   async function connectOnce(): Promise<void> {
-    const timeout = new AbortController();
-    const finished = new AbortController();
-    clock.sleep(responseTimeout, finished.signal).then(
-      () => timeout.abort(),
-      () => undefined,
-    );
     try {
       const client = createEngineClient(address());
-      const signal = AbortSignal.any([timeout.signal, closed.signal]);
+      const signal = AbortSignal.any([AbortSignal.timeout(responseTimeout), closed.signal]);
       const { NCPU, Runtimes } = infoResponse.parse(await client.call("GET", "/info", { signal }));
       const removed = await removeContainers(client, dataFolder);
       if (removed > 0) log.warn({ containers: removed }, "removed containers left by an earlier service");
@@ -76,8 +70,6 @@ export function createEngineConnection({
       unavailableReason = undefined;
     } catch (error) {
       unavailableReason = messageOf(error);
-    } finally {
-      finished.abort();
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
-import type { RegistryCredentials } from "../../../resources/registry-auths";
+import { type RegistryCredentials, registryOf } from "../../../resources/registry-auths";
 import { readLines } from "../../lines";
 import { CallError } from "../json-client";
 import type { EngineClient } from "./engine-client";
@@ -119,9 +119,5 @@ function createPullProgress() {
 }
 
 /** The header with a registry's credentials for the engine; credentials never appear in queries or logs. */
-function registryHeader(image: string, { username, password }: RegistryCredentials): string {
-  const [host = ""] = image.split("/");
-  const isRegistry = image.includes("/") && (/[.:]/.test(host) || host === "localhost");
-  const serveraddress = isRegistry ? host : "https://index.docker.io/v1/";
-  return Buffer.from(JSON.stringify({ username, password, serveraddress })).toString("base64url");
-}
+const registryHeader = (image: string, credentials: RegistryCredentials): string =>
+  Buffer.from(JSON.stringify({ ...credentials, serveraddress: registryOf(image) })).toString("base64url");

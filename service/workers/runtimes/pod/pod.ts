@@ -1,15 +1,16 @@
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
+import { deferred } from "../../../deferred";
 import { messageOf } from "../../../errors";
 import { createLastLines } from "../../lines";
 import type { ServerPorts, WorkerServer } from "../../worker-server";
 import { CallError } from "../json-client";
-import type { Location, ProcessEnd, Waiting, WorkerStart } from "../runtime";
+import type { Location, ProcessEnd, ProgramEnd, Waiting, WorkerStart } from "../runtime";
 import { type Cluster, isTemporary, retryPause } from "./cluster";
 import { followLog } from "./log";
 import type { KubernetesSettings } from "./settings";
 import { claimName, podName } from "./spec";
-import { deletionOf, endedByKubernetes, endOf, hasRun, isRunning, type Pod, type PodEnd, waitingOf } from "./status";
+import { deletionOf, endedByKubernetes, endOf, explained, hasRun, isRunning, type Pod, waitingOf } from "./status";
 
 interface PodStart {
   cluster: Cluster;
@@ -34,15 +35,7 @@ const eventInterval = 15_000;
 /** Time after its start after which a worker without a call is reported, ms. */
 const silenceLimit = 20_000;
 
-const eventList = z.looseObject({
-  items: z.array(
-    z.looseObject({
-      reason: z.string().default(""),
-      message: z.string().default(""),
-      lastTimestamp: z.string().nullish(),
-    }),
-  ),
-});
+const eventList = z.object({ items: z.array(explained.extend({ lastTimestamp: z.string().nullish() })) });
 
 /** Runs a worker as a pod, which is deleted when it ends. */
 export function startPod({ cluster, settings, worker, create, serverPorts, workerUrl, clock }: PodStart) {
@@ -51,36 +44,27 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
   const { volumeId } = needs;
   const name = podName(workerId);
   const path = cluster.path(`pods/${name}`);
-  const lastLines = createLastLines();
+  const lastLines = createLastLines(onLine);
   const ended = new AbortController();
   let pod: Pod | undefined;
   let obstacle: string | undefined;
   /** The end that the pod reported itself. */
-  let reportedEnd: PodEnd | undefined;
+  let reportedEnd: ProgramEnd | undefined;
   /** Grace period of the deletion, s; undefined before one. */
   let deletion: number | undefined;
   let startedAt: number | undefined;
   let outputRead: Promise<void> | undefined;
-  let resolveEnd: (end: ProcessEnd) => void = () => undefined;
-  const end = new Promise<ProcessEnd>((resolve) => {
-    resolveEnd = resolve;
-  });
-  let resolveServer: (server: WorkerServer) => void = () => undefined;
-  const server = new Promise<WorkerServer>((resolve) => {
-    resolveServer = resolve;
-  });
-  let resolveStarted = (): void => undefined;
-  const started = new Promise<void>((resolve) => {
-    resolveStarted = resolve;
-  });
+  const end = deferred<ProcessEnd>();
+  const server = deferred<WorkerServer>();
+  const started = deferred();
 
   const pause = (ms: number): Promise<void> => clock.sleep(ms, ended.signal).catch(() => undefined);
 
-  async function finish(description: PodEnd): Promise<void> {
+  async function finish(description: ProgramEnd): Promise<void> {
     if (ended.signal.aborted) return;
     ended.abort();
     await Promise.race([outputRead, clock.sleep(outputTimeout)]);
-    resolveEnd({ ...description, lastErrors: lastLines.lines });
+    end.resolve({ ...description, lastErrors: lastLines.lines });
   }
 
   /** Sends a call until the API server responds. */
@@ -118,17 +102,14 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     await finish(endOfDeleted());
   }
 
-  const endOfDeleted = (): PodEnd =>
+  const endOfDeleted = (): ProgramEnd =>
     reportedEnd ??
     (deletion === undefined ? deletionOf(pod) : { description: "was stopped by the service", clean: false });
 
   /** Reads the pod's output, once its program has run. */
   function readOutput(): void {
-    const onOutput = (line: string): void => {
-      lastLines.addOutput(line);
-      onLine(line);
-    };
-    outputRead ??= followLog({ cluster, path, clock, onLine: onOutput, signal: ended.signal, isAdopted: !create });
+    const { addOutput } = lastLines;
+    outputRead ??= followLog({ cluster, path, clock, onLine: addOutput, signal: ended.signal, isAdopted: !create });
   }
 
   /** The newest warning about an object, of any reason or of one; undefined if none is known. */
@@ -161,10 +142,10 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
       obstacle = undefined;
       onLine(`runs in the pod ${name} on the node ${state.spec.nodeName}`);
       readOutput();
-      resolveStarted();
+      started.resolve();
     }
     const { podIP } = state.status;
-    if (serverPorts && podIP !== undefined && isRunning(state)) resolveServer({ ...serverPorts, host: podIP });
+    if (serverPorts && podIP !== undefined && isRunning(state)) server.resolve({ ...serverPorts, host: podIP });
     const podEnd = endOf(state, needs);
     // A deleted pod ends when it is gone, so that its node's resources are free.
     if (!podEnd || deletion !== undefined || reportedEnd) return;
@@ -207,9 +188,9 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
 
   return {
     channel: undefined,
-    ended: end,
-    ...(create ? { started } : {}),
-    server: serverPorts && server,
+    ended: end.promise,
+    ...(create ? { started: started.promise } : {}),
+    server: serverPorts && server.promise,
     waiting,
     location,
     obstacle: () => (startedAt === undefined ? undefined : silence()),

@@ -19,11 +19,8 @@ import type { KubernetesSettings } from "./settings";
 import { claimBody, claimName, labels, openGate, podBody, podName, secretBody } from "./spec";
 import { idsOf, isRunning, type Pod, podShape } from "./status";
 
-const podList = z.looseObject({
-  metadata: z.looseObject({ resourceVersion: z.string() }),
-  items: z.array(podShape),
-});
-const watchEvent = z.looseObject({ type: z.string(), object: z.looseObject({}) });
+const podList = z.object({ metadata: z.object({ resourceVersion: z.string() }), items: z.array(podShape) });
+const watchEvent = z.object({ type: z.string(), object: z.looseObject({}) });
 
 /** Duration of a watch, s; the list after it finds what an interrupted watch may have missed. */
 const watchDuration = 600;

@@ -1,5 +1,6 @@
 import { ServiceError } from "../../../errors";
 import type { ContainerNeeds } from "../../../resources/endpoint-lookup";
+import { type RegistryCredentials, registryOf } from "../../../resources/registry-auths";
 import { splitCommandLine } from "../../command-line";
 import type { ServerPorts } from "../../worker-server";
 import type { WorkerStart } from "../runtime";
@@ -172,11 +173,8 @@ export function secretBody(
 }
 
 /** Credentials in the form of Docker's configuration file. */
-function registryConfig(image: string, { username, password }: { username: string; password: string }): string {
-  const [host = ""] = image.split("/");
-  const isRegistry = image.includes("/") && (/[.:]/.test(host) || host === "localhost");
-  return JSON.stringify({ auths: { [isRegistry ? host : "https://index.docker.io/v1/"]: { username, password } } });
-}
+const registryConfig = (image: string, credentials: RegistryCredentials): string =>
+  JSON.stringify({ auths: { [registryOf(image)]: credentials } });
 
 /** The claim of a network volume. */
 export function claimBody(volumeId: string, sizeInGb: number, serviceId: string, settings: KubernetesSettings): object {

@@ -1,46 +1,34 @@
 import { z } from "zod";
 import type { ContainerNeeds } from "../../../resources/endpoint-lookup";
-import type { ProcessEnd, Waiting } from "../runtime";
+import { endWithCode, outOfMemory, type ProgramEnd, type Waiting } from "../runtime";
 import type { KubernetesSettings } from "./settings";
 import { labels } from "./spec";
 
-const waitingState = z.looseObject({ reason: z.string().default(""), message: z.string().default("") });
-const terminatedState = z.looseObject({
-  exitCode: z.number(),
-  reason: z.string().default(""),
-  message: z.string().default(""),
-});
-const condition = z.looseObject({
-  type: z.string(),
-  status: z.string(),
-  reason: z.string().default(""),
-  message: z.string().default(""),
-});
+/** A part of a response with Kubernetes' explanation of it. */
+export const explained = z.object({ reason: z.string().default(""), message: z.string().default("") });
 
-/** A pod as the API server reports it. */
-export const podShape = z.looseObject({
-  metadata: z.looseObject({
+/** The properties that are used of a pod, as the API server reports it. */
+export const podShape = z.object({
+  metadata: z.object({
     name: z.string(),
     uid: z.string(),
     labels: z.record(z.string(), z.string()).default({}),
     annotations: z.record(z.string(), z.string()).default({}),
     deletionTimestamp: z.string().optional(),
   }),
-  spec: z.looseObject({ nodeName: z.string().optional() }),
-  status: z
-    .looseObject({
+  spec: z.object({ nodeName: z.string().optional() }),
+  status: explained
+    .extend({
       phase: z.string().default("Pending"),
-      reason: z.string().default(""),
-      message: z.string().default(""),
       podIP: z.string().optional(),
-      conditions: z.array(condition).default([]),
+      conditions: z.array(explained.extend({ type: z.string(), status: z.string() })).default([]),
       containerStatuses: z
         .array(
-          z.looseObject({
-            state: z.looseObject({
-              waiting: waitingState.optional(),
-              running: z.looseObject({}).optional(),
-              terminated: terminatedState.optional(),
+          z.object({
+            state: z.object({
+              waiting: explained.optional(),
+              running: z.object({}).optional(),
+              terminated: explained.extend({ exitCode: z.number() }).optional(),
             }),
           }),
         )
@@ -81,13 +69,10 @@ const failures = [
 /** Message of a node that has not received a pod's Secret in time; it tries again. */
 const lateSecret = "failed to sync secret cache";
 
-/** The end of a pod, without its output. */
-export type PodEnd = Omit<ProcessEnd, "lastErrors">;
-
-const failed = (description: string): PodEnd => ({ description, clean: false });
+const failed = (description: string): ProgramEnd => ({ description, clean: false });
 
 /** The end of a pod that Kubernetes ended, whatever the exit code of its container. */
-export const endedByKubernetes = ({ reason, message }: { reason: string; message: string }): PodEnd =>
+export const endedByKubernetes = ({ reason, message }: z.output<typeof explained>): ProgramEnd =>
   failed(`was ended by Kubernetes (${reason}): ${message.trim().replace(/\.$/, "")}`);
 
 /** Hints for messages of Kubernetes. */
@@ -97,7 +82,7 @@ const hintFor = (message: string): string =>
     : "";
 
 /** The end of a pod's worker; undefined while it waits or runs. */
-export function endOf(pod: Pod, { cpu }: ContainerNeeds): PodEnd | undefined {
+export function endOf(pod: Pod, { cpu }: ContainerNeeds): ProgramEnd | undefined {
   const { phase, reason, message } = pod.status;
   const { waiting, terminated } = stateOf(pod);
   if (waiting && failures.includes(waiting.reason) && !waiting.message.startsWith(lateSecret)) {
@@ -106,26 +91,19 @@ export function endOf(pod: Pod, { cpu }: ContainerNeeds): PodEnd | undefined {
   }
   if (phase === "Failed" && reason !== "") return endedByKubernetes({ reason, message });
   if (terminated?.reason === "StartError") return failed(`could not be started: ${terminated.message}`);
-  if (terminated?.reason === "OOMKilled") {
-    const limit = cpu === undefined ? "memory" : `its ${cpu.memoryInGb} GB of memory`;
-    return failed(`ran out of ${limit} and was killed (OOMKilled)`);
-  }
+  if (terminated?.reason === "OOMKilled") return outOfMemory(cpu?.memoryInGb, " (OOMKilled)");
   if (!terminated) return phase === "Failed" ? failed("ended as Failed") : undefined;
-  const eviction = evictionOf(pod);
-  if (eviction) return eviction;
-  const code = terminated.exitCode;
-  const signal = code > 128 && code < 160 ? ` (signal ${code - 128})` : "";
-  return { description: `ended with exit code ${code}${signal}`, clean: code === 0 };
+  return evictionOf(pod) ?? endWithCode(terminated.exitCode);
 }
 
 /** The end of a pod that its node loses; undefined if it does not. */
-function evictionOf({ status }: Pod): PodEnd | undefined {
+function evictionOf({ status }: Pod): ProgramEnd | undefined {
   const disruption = status.conditions.find((one) => one.type === "DisruptionTarget" && one.status === "True");
   return disruption && failed(`was evicted from its node (${disruption.reason}): ${disruption.message}`);
 }
 
 /** The end of a pod that was deleted, but not by its service. */
-export const deletionOf = (pod: Pod | undefined): PodEnd =>
+export const deletionOf = (pod: Pod | undefined): ProgramEnd =>
   (pod && evictionOf(pod)) ?? failed("was deleted from the cluster");
 
 /** Names the settings by which a node would fit, for a message of the scheduler. */

@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "serverless-compute-api/clock";
 import { codeOf } from "../../../errors";
 import { createLastLines, readLines } from "../../lines";
-import type { ProcessEnd, WorkerProcess } from "../runtime";
+import type { ProcessEnd, ProgramEnd, WorkerProcess } from "../runtime";
 import type { Reaper } from "./reaper";
 
 interface ProcessStart {
@@ -42,19 +42,11 @@ export function startProcess(start: ProcessStart): WorkerProcess {
   const channel = socket instanceof Duplex ? socket : undefined;
   // The channel fails when the worker is killed, which `ended` reports.
   channel?.on("error", () => undefined);
-  const lastLines = createLastLines();
+  const lastLines = createLastLines(onLine);
   const output = Promise.all([
     channel && new Promise((resolve) => channel.once("close", resolve)),
-    stdout &&
-      readLines(stdout, (line) => {
-        lastLines.addOutput(line);
-        onLine(line);
-      }),
-    stderr &&
-      readLines(stderr, (line) => {
-        lastLines.addError(line);
-        onLine(line);
-      }),
+    stdout && readLines(stdout, lastLines.addOutput),
+    stderr && readLines(stderr, lastLines.addError),
   ]);
   let hasEnded = false;
   let isStopped = false;
@@ -82,7 +74,7 @@ export function startProcess(start: ProcessStart): WorkerProcess {
     if (group !== undefined) signalGroup(group, name);
   };
 
-  const exited = new Promise<Omit<ProcessEnd, "lastErrors">>((resolve) => {
+  const exited = new Promise<ProgramEnd>((resolve) => {
     child.once("error", (error) => {
       const isMachineFull = /^(?:EMFILE|ENFILE|EAGAIN|ENOMEM)$/.test(codeOf(error));
       resolve({ description: `could not be started: ${error.message}`, clean: false, isMachineFull });

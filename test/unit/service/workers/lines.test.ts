@@ -37,9 +37,11 @@ test("a line of exactly the maximum length is reported complete", async () => {
 
 describe("the report of a worker's end", () => {
   function reportOf(output: string[], errors: string[] = []): string[] {
-    const last = createLastLines();
+    const passedOn: string[] = [];
+    const last = createLastLines((line) => passedOn.push(line));
     for (const line of output) last.addOutput(line);
     for (const line of errors) last.addError(line);
+    expect(passedOn).toEqual([...output, ...errors]);
     return last.lines;
   }
 
