@@ -19,8 +19,6 @@ import { createWorkerStarts } from "./starts";
 import { isManaged, type ManagedWorker, type Worker } from "./worker";
 import { isBusy, type Loss } from "./worker-record";
 
-export type WorkerPool = ReturnType<typeof createWorkerPool>;
-
 const outdatedReason = "has an outdated configuration";
 const replacementReason = "requested its replacement";
 

@@ -6,7 +6,7 @@ import type { EngineAddress } from "./container/engine-address";
 import type { GpuMode } from "./container/spec";
 import type { KubernetesSettings } from "./pod/settings";
 import { createProcesses } from "./process/processes";
-import type { Runtime } from "./runtime";
+import type { ImageRuntime, Runtime } from "./runtime";
 
 /** Settings of the runtimes. */
 export interface RuntimeSettings {
@@ -73,7 +73,7 @@ export function createRuntimes(
     isRequired: settings.runtime === "docker",
     withoutEngine: processes.prepare,
   });
-  let imageRuntime: Runtime | undefined = settings.runtime === "none" ? undefined : containers;
+  let imageRuntime: ImageRuntime | undefined = settings.runtime === "none" ? undefined : containers;
 
   return {
     async open() {
@@ -81,9 +81,8 @@ export function createRuntimes(
       if (settings.runtime === "kubernetes")
         imageRuntime = await (await import("./pod/pods.js")).createPods({ ...settings, ...deps });
       const opened = await imageRuntime?.open();
-      const { earlierEnded } = await processes.open();
       return {
-        earlierEnded: Promise.all([earlierEnded, opened?.earlierEnded]).then(() => undefined),
+        earlierEnded: Promise.all([processes.earlierEnded(), opened?.earlierEnded]).then(() => undefined),
         survivors: opened?.survivors ?? [],
       };
     },
@@ -97,10 +96,7 @@ export function createRuntimes(
       return imageRuntime.prepare(request);
     },
 
-    async removeEndpoint(endpointId) {
-      await imageRuntime?.removeEndpoint(endpointId);
-      await processes.removeEndpoint(endpointId);
-    },
+    removeEndpoint: processes.removeEndpoint,
     // Without a runtime of images, the folders of volumes from an earlier start may exist.
     removeVolume: (volumeId) => (imageRuntime ?? containers).removeVolume(volumeId),
     removeUnusedImages: async (inUse) => imageRuntime?.removeUnusedImages(inUse),

@@ -74,8 +74,8 @@ export interface Location {
  */
 export type Preparation = { start(worker: WorkerStart): WorkerProcess } | { ready: Promise<void> } | CommandProblem;
 
-/** A way to run workers: as processes, as containers or as pods. Nothing outside of this folder depends on which. */
-export interface Runtime {
+/** A way to run the images of workers: as containers or as pods. */
+export interface ImageRuntime {
   /**
    * Connects the runtime; rejects with a StartError if it is required and unavailable. `survivors` are workers
    * of an earlier service on the data folder, each of which must be adopted or removed; `earlierEnded` resolves when all others have ended.
@@ -87,14 +87,18 @@ export interface Runtime {
    */
   listen(): Promise<Record<string, string>>;
   prepare(request: StartRequest): Preparation;
-  /** Deletes what belongs to a deleted endpoint, whose workers have ended. */
-  removeEndpoint(endpointId: string): Promise<void>;
   /** Deletes the content of a deleted volume. */
   removeVolume(volumeId: string): Promise<void>;
   /** Removes images that the runtime pulled and that are no longer used. */
   removeUnusedImages(inUse: ReadonlySet<string>): Promise<void>;
   /** Cleans up after the workers, which have ended. */
   close(): Promise<void>;
+}
+
+/** All ways to run workers, also as processes. Nothing outside of this folder depends on which. */
+export interface Runtime extends ImageRuntime {
+  /** Deletes what belongs to a deleted endpoint, whose workers have ended. */
+  removeEndpoint(endpointId: string): Promise<void>;
 }
 
 /** A running worker. */

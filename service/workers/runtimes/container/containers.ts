@@ -8,7 +8,7 @@ import { messageOf, StartError } from "../../../errors";
 import { splitCommandLine } from "../../command-line";
 import type { ServerPorts } from "../../worker-server";
 import { CallError } from "../json-client";
-import type { Preparation, Runtime, StartRequest, WorkerProcess, WorkerStart } from "../runtime";
+import type { ImageRuntime, Preparation, StartRequest, WorkerProcess, WorkerStart } from "../runtime";
 import { startContainer } from "./container";
 import { createEngineConnection } from "./engine";
 import type { EngineAddress } from "./engine-address";
@@ -16,8 +16,6 @@ import { findServer } from "./network";
 import { openPulledImages } from "./pulled-images";
 import { labels, openContainerMark, removeContainers, removeNetworks } from "./removal";
 import { type ContainerSpec, createBody, type GpuMode } from "./spec";
-
-export type Containers = ReturnType<typeof createContainers>;
 
 const createResponse = z.looseObject({ Id: z.string() });
 
@@ -146,8 +144,6 @@ export function createContainers({
       return { start: (worker) => start(worker, request.serverPorts) };
     },
 
-    removeEndpoint: async () => undefined,
-
     /** Deletes the folder of a deleted volume. */
     removeVolume: (volumeId: string): Promise<void> => rm(volumeFolder(volumeId), { recursive: true, force: true }),
 
@@ -165,5 +161,5 @@ export function createContainers({
       await removeNetworks(engine.client, dataFolder);
       mark.clear();
     },
-  } satisfies Runtime;
+  } satisfies ImageRuntime;
 }

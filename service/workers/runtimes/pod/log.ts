@@ -30,10 +30,6 @@ export async function followLog({
       const since: Record<string, string> = sinceTime === "" ? {} : { sinceTime };
       const query = { container: "worker", follow: "true", timestamps: "true", ...since };
       const log = await cluster.open("GET", `${path}/log`, { query });
-      let isWhole = false;
-      log.once("end", () => {
-        isWhole = true;
-      });
       const stop = (): void => void log.destroy();
       signal.addEventListener("abort", () => clock.sleep(retryPause).then(stop), { once: true });
       await readLines(log, (text) => {
@@ -43,7 +39,7 @@ export async function followLog({
         lastTime = time;
         onLine(words.join(" "));
       });
-      if (isWhole) return;
+      if (log.readableEnded) return;
     } catch (error) {
       if (error instanceof CallError && error.status === 404) return;
     }

@@ -10,7 +10,7 @@ import { messageOf, StartError } from "../../../errors";
 import { writeAtomically } from "../../../store/data-folder";
 import type { ServerPorts } from "../../worker-server";
 import type { CallError } from "../json-client";
-import type { Runtime, StartRequest, Survivor, WorkerProcess, WorkerStart } from "../runtime";
+import type { ImageRuntime, StartRequest, Survivor, WorkerProcess, WorkerStart } from "../runtime";
 import { checkAccess, toStartError } from "./access";
 import { loadCluster, retryPause } from "./cluster";
 import { serviceName } from "./manifest";
@@ -145,14 +145,14 @@ export async function createPods({
   }
 
   /** Creates a claim, a pod and its Secret. The pod starts once its Secret exists. Repeatable after a lost response. */
-  async function create(worker: WorkerStart, serverPorts: ServerPorts | undefined): Promise<Pod> {
+  async function create(worker: WorkerStart, env: Record<string, string>, body: object): Promise<Pod> {
     const { volumeId, volumeSizeInGb } = worker.environment.container;
-    const env = worker.env(workerUrl, serverPorts);
     const path = cluster.path(`pods/${podName(worker.workerId)}`);
-    const ensure = (kind: string, body: object) => cluster.call("POST", cluster.path(kind), { body, accepts: 409 });
+    const ensure = (kind: string, object: object) =>
+      cluster.call("POST", cluster.path(kind), { body: object, accepts: 409 });
     if (volumeId !== undefined)
       await ensure("persistentvolumeclaims", claimBody(volumeId, volumeSizeInGb, serviceId, settings));
-    await ensure("pods", podBody(worker, Object.keys(env), { serviceId, settings, serverPorts }));
+    await ensure("pods", body);
     const { metadata } = podShape.parse(await cluster.call("GET", path));
     await ensure("secrets", secretBody(worker, env, { serviceId, podUid: metadata.uid }));
     const headers = { "content-type": "application/merge-patch+json" };
@@ -161,9 +161,10 @@ export async function createPods({
 
   function start(worker: WorkerStart, serverPorts: ServerPorts | undefined, adopted?: Pod): WorkerProcess {
     const name = podName(worker.workerId);
+    const env = worker.env(workerUrl, serverPorts);
     // Throws for a GPU type without nodes, before anything is created.
-    podBody(worker, [], { serviceId, settings, serverPorts });
-    const createPod = adopted ? undefined : () => create(worker, serverPorts);
+    const body = podBody(worker, Object.keys(env), { serviceId, settings, serverPorts });
+    const createPod = adopted ? undefined : () => create(worker, env, body);
     const process = startPod({ cluster, settings, worker, create: createPod, serverPorts, workerUrl, clock });
     if (adopted) process.update(adopted);
     pods.set(name, process);
@@ -193,8 +194,6 @@ export async function createPods({
 
     prepare: ({ serverPorts }: StartRequest) => ({ start: (worker: WorkerStart) => start(worker, serverPorts) }),
 
-    removeEndpoint: async () => undefined,
-
     async removeVolume(volumeId: string): Promise<void> {
       await cluster.call("DELETE", cluster.path(`persistentvolumeclaims/${claimName(volumeId)}`), { accepts: 404 });
     },
@@ -206,7 +205,7 @@ export async function createPods({
       closed.abort();
       await following;
     },
-  } satisfies Runtime;
+  } satisfies ImageRuntime;
 }
 
 /** The id of a data folder's services in clusters, which only this folder has. */

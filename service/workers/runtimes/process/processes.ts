@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "serverless-compute-api/clock";
 import { loopback, type ServerPorts } from "../../worker-server";
-import type { Preparation, Runtime, StartRequest, WorkerCommand, WorkerProcess, WorkerStart } from "../runtime";
+import type { Preparation, StartRequest, WorkerCommand, WorkerProcess, WorkerStart } from "../runtime";
 import { resolveCommand } from "./image-command";
 import { createPorts } from "./ports";
 import { startProcess } from "./process";
@@ -38,8 +38,8 @@ export function createProcesses({
   }
 
   return {
-    open: async () => ({ earlierEnded: reaper.waitForPredecessors(), survivors: [] }),
-    listen: async () => ({}),
+    /** Resolves when the workers of an earlier service on the data folder have ended. */
+    earlierEnded: reaper.waitForPredecessors,
 
     /** Prepares a worker; `containerProblem` is the reason why its image does not run in a container. */
     prepare(request: StartRequest, containerProblem?: string): Preparation {
@@ -52,11 +52,10 @@ export function createProcesses({
       return { start: (worker) => start(command, serverPorts, worker) };
     },
 
+    /** Deletes the home folder of a deleted endpoint. */
     removeEndpoint: (endpointId: string) => rm(homeOf(endpointId), { recursive: true, force: true }),
-    removeVolume: async () => undefined,
-    removeUnusedImages: async () => undefined,
     close: reaper.close,
-  } satisfies Runtime;
+  };
 }
 
 /** The environment entry that identifies a worker's processes. */
