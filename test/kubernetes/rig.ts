@@ -12,7 +12,10 @@ import { scratchFolder } from "../support/folders";
 import { serviceDefaults, useLocalService } from "../support/local-service";
 import { runCluster, setGpus } from "./setup";
 
-export const podList = z.looseObject({ items: z.array(podShape) });
+const { metadata, spec } = podShape.shape;
+/** A pod with the properties that the service does not read. */
+export const wholePod = podShape.extend({ metadata: metadata.loose(), spec: spec.loose() });
+export const podList = z.object({ items: z.array(wholePod) });
 
 /** Waits for pods are longer than for processes, but not by minutes. */
 export const timings = { startBackoff: 100, startBackoffMax: 500, killGrace: 1000 };

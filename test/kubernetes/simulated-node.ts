@@ -7,11 +7,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
 import type { Cluster } from "../../service/workers/runtimes/pod/cluster";
-import { podShape } from "../../service/workers/runtimes/pod/status";
 import { closeServer, listenOnLoopback } from "../support/loopback";
+import { wholePod } from "./rig";
 
 const name = "simulated";
-const watchEvent = z.looseObject({ type: z.string(), object: podShape });
+const watchEvent = z.looseObject({ type: z.string(), object: wholePod });
 const secret = z.looseObject({ data: z.record(z.string(), z.string()) });
 const mergePatch = "application/merge-patch+json";
 
