@@ -171,8 +171,8 @@ export default defineConfig({
           ...shared,
           // They start no processes. On a busy machine, more workers get a larger share of its processors.
           maxWorkers: 6,
-          // vitest requires a group of its own for another number of workers.
-          sequence: { groupOrder: -1 },
+          // vitest requires a group of its own for another number of workers. It skips the files of a negative one.
+          sequence: { groupOrder: 1 },
         },
       },
       { extends: true, test: { name: "processes", include: withProcesses, ...shared } },
