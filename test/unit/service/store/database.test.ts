@@ -27,7 +27,9 @@ function openHere(): Database {
 
 const insert = (database: Database, name: string): number =>
   database
-    .prepare("INSERT INTO secrets (id, name, value, created_at, updated_at, value_updated_at) VALUES (?, ?, 'v', 0, 0, 0)")
+    .prepare(
+      "INSERT INTO secrets (id, name, value, created_at, updated_at, value_updated_at) VALUES (?, ?, 'v', 0, 0, 0)",
+    )
     .run(name, name);
 const pragma = (name: string): unknown => pragmaOf(join(folder, "service.db"), name);
 const names = (database: Database): string[] =>
