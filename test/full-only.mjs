@@ -21,8 +21,9 @@ export const fullOnly = [
   "plugin/example-types",
   "plugin/sdk-python",
   "plugin/sdk-typescript",
-  // Packages under several versions of Node, the release, and the pages of Start.
+  // Packages under several versions of Node and package managers, the release, and the pages of Start.
   "packages/clean-room",
+  "packages/package-managers",
   "packages/release",
   "packages/start-pages",
   // Clients in other languages than JavaScript, and clients under injected faults.

@@ -131,8 +131,8 @@ The command reads the language from \`Pulumi.yaml\`. In an empty folder, add \`-
 - If a step fails or you press Ctrl-C, the project keeps its previous files.
 - Commit \`release\` and \`sdks\`, from which the packages are installed. Add \`node_modules\` and \`venv\` to \`.gitignore\`.
 
-Run the command again to [upgrade](../guides/upgrade.md). It requires npm. For another package manager, run
-\`node scripts/release/assets.mjs <folder>\` and add its files yourself.`;
+Run the command again to [upgrade](../guides/upgrade.md). It requires npm. In a project of
+pnpm, Yarn or Bun, it prints how to add the packages instead.`;
 }
 
 /**

@@ -34,9 +34,7 @@ export default {
                 ...project.test,
                 // A speed-dependent failure must neither end the run nor count as a caught mutant.
                 retry: 1,
-                // Stryker's runner finds no tests of a project with a group of its own.
                 maxWorkers: base.test?.maxWorkers,
-                sequence: base.test?.sequence,
                 // Waits that end early also end the tests of mutants early.
                 expect: { poll: { timeout: 10_000, interval: 20 } },
                 exclude: [...(project.test?.exclude ?? base.test?.exclude ?? []), ...excluded],

@@ -23,7 +23,7 @@ export async function createCleanRoom(node: string): Promise<CleanRoom> {
   const folder = await mkdtemp(join(tmpdir(), "clean-room-"));
   // Keeps only the variables that locate the registry, without those of npm and the test runner.
   const runSpecificNames =
-    /^(npm_(package|lifecycle|command|config_(local_)?prefix)|INIT_CWD|NODE_|VITEST|TEST|SERVERLESS_|PULUMI_)/;
+    /^(npm_(package|lifecycle|command|config_(local_)?prefix)|INIT_CWD|NODE_(?!EXTRA_CA_CERTS)|VITEST|TEST|SERVERLESS_|PULUMI_)/;
   const inheritedVariables = Object.entries(process.env).filter(([name]) => !runSpecificNames.test(name));
   const path = (process.env["PATH"] ?? "").split(delimiter).filter((path) => !path.startsWith(repository));
   const env = withCliOnPath(inject("cli"), {

@@ -80,10 +80,10 @@ describe("a folder for the packages", () => {
       "pnpm",
       { ...nodejs, "pnpm-lock.yaml": "" },
       undefined,
-      "uses pnpm (pnpm-lock.yaml), but this command only runs npm",
+      'set serverless-compute-api to "file:<its .tgz file>" in the overrides of pnpm-workspace.yaml, and add',
     ],
-    ["yarn", { ...nodejs, "yarn.lock": "" }, undefined, "uses yarn (yarn.lock)"],
-    ["bun", { ...nodejs, "bun.lock": "" }, undefined, "uses bun (bun.lock)"],
+    ["yarn", { ...nodejs, "yarn.lock": "" }, undefined, "in the resolutions of package.json"],
+    ["bun", { ...nodejs, "bun.lock": "" }, undefined, "in the overrides of package.json"],
     ["a named package manager", { "package.json": '{"packageManager":"yarn@4.5.0"}' }, undefined, "uses yarn, but"],
     [
       "a package manager of the runtime",
