@@ -126,6 +126,8 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
   ): Promise<z.output<Shape>> {
     const base = `${url(endpointId)}/${operation}`;
     const path = jobId === undefined ? base : `${base}/${pathSegment(jobId, "job", { method, url: base })}`;
+    if (Number.isNaN(options?.visibilityLimit))
+      throw invalidArgument("visibilityLimit is NaN; must be a number of ms", { method, url: path });
     const request: TransportRequest = {
       method,
       url: path + query,

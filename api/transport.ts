@@ -2,7 +2,15 @@ import { setMaxListeners } from "node:events";
 import { isLoopback, requestInfo } from "./address";
 import type { Clock } from "./clock";
 import { classifyFault } from "./connection-faults";
-import { ApiError, classifyResponse, isApiError, noResponse, type RequestInfo, unambiguous } from "./errors";
+import {
+  ApiError,
+  classifyResponse,
+  invalidArgument,
+  isApiError,
+  noResponse,
+  type RequestInfo,
+  unambiguous,
+} from "./errors";
 import type { CallOptions } from "./management";
 import { createPauses, createSlots } from "./pacing";
 import { proxyPasswords } from "./proxies";
@@ -162,7 +170,9 @@ export function createTransport(settings: TransportSettings): Transport {
     const info = requestInfo(request);
     const scope = rateLimitScopeOf(request);
     const serverWait = request.serverWait ?? 0;
-    let deadline = clock.now() + (options.timeout ?? settings.callTimeout + serverWait);
+    const { timeout: callTimeout = settings.callTimeout + serverWait } = options;
+    if (!(callTimeout >= 1)) throw invalidArgument(`timeout is ${callTimeout}; must be at least 1`, info);
+    let deadline = clock.now() + callTimeout;
     for (let attempts = 1; ; attempts += 1) {
       const { releaseSlot, queueTime } = await waitForSlot(scope, info, deadline, options);
       deadline += queueTime;

@@ -1,3 +1,4 @@
+import type { Clients } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { apiErrorOf, startRig } from "../../support/client-rig";
 import { json } from "../../support/faulty-server";
@@ -130,6 +131,40 @@ test.each([999, 300_001, 1500.5, Number.NaN])("a wait of %s is rejected before a
   const { clients, requests } = await startRig([json(job)]);
   const error = await apiErrorOf(clients.jobs.runsync("ep", { input: {} }, { wait }));
   expect(error.message).toBe(`wait is ${wait}; must be a whole number of ms from 1000 to 300000`);
+  expect(requests).toHaveLength(0);
+});
+
+describe.each([Number.NaN, 0, -1, Number.NEGATIVE_INFINITY])("a timeout of %d", (timeout) => {
+  type Call = (clients: Clients, options: { timeout: number }) => Promise<unknown>;
+  const secret = { name: "s", value: "v" };
+
+  test.each<[string, Call]>([
+    ["run", ({ jobs }, options) => jobs.run("ep", { input: {} }, options)],
+    ["runsync", ({ jobs }, options) => jobs.runsync("ep", { input: {} }, options)],
+    ["status", ({ jobs }, options) => jobs.status("ep", "job-1", options)],
+    ["cancel", ({ jobs }, options) => jobs.cancel("ep", "job-1", options)],
+    ["retry", ({ jobs }, options) => jobs.retry("ep", "job-1", options)],
+    ["purgeQueue", ({ jobs }, options) => jobs.purgeQueue("ep", options)],
+    ["health", ({ jobs }, options) => jobs.health("ep", options)],
+    ["listEndpoints", ({ management }, options) => management.listEndpoints(options)],
+    ["readEndpoint", ({ management }, options) => management.readEndpoint("ep", options)],
+    ["createSecret", ({ management }, options) => management.createSecret(secret, options)],
+    [
+      "a request",
+      ({ requests }, options) => requests.send("http://127.0.0.1:9", { method: "GET", path: "/" }, options),
+    ],
+  ])("of %s is rejected before any request", async (_call, call) => {
+    const { clients, requests } = await startRig([json(job)]);
+    const error = await apiErrorOf(call(clients, { timeout }));
+    expect(error).toMatchObject({ code: "invalid_argument", message: `timeout is ${timeout}; must be at least 1` });
+    expect(requests).toHaveLength(0);
+  });
+});
+
+test.each(["status", "cancel", "retry"] as const)("a visibilityLimit of NaN of %s is rejected", async (operation) => {
+  const { clients, requests } = await startRig([json(job)]);
+  const error = await apiErrorOf(clients.jobs[operation]("ep", "job-1", { visibilityLimit: Number.NaN }));
+  expect(error.message).toBe("visibilityLimit is NaN; must be a number of ms");
   expect(requests).toHaveLength(0);
 });
 
