@@ -50,8 +50,8 @@ export function valueAt(value: Value | undefined, [key, ...rest]: Path): Value |
  * and unknown values stay unknown.
  */
 export function toValue(value: unknown): Value | undefined {
-  if (value === null || typeof value === "boolean" || typeof value === "string") return value;
-  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  if (value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string")
+    return value;
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
   if (typeof value !== "object") return undefined;
   if (value instanceof Unknown) return value;

@@ -48,6 +48,8 @@ export function checkInputs(
       reason: "is a reserved name; use another one",
     })),
   ];
+  for (const path of nonFiniteNumbers(inputs).map(pathText))
+    if (!failures.some((failure) => failure.path === path)) failures.push({ path, reason: "must be a finite number" });
   if (isUnnamed && name === undefined) failures.push({ path: "name", reason: "is required" });
   failures.push(...shrinkFailures(shape, olds, inputs, secrets));
   const resolved = resolveName(name, programName, olds, naming, suffixesName(inputs));
@@ -94,6 +96,14 @@ function reservedNames(schema: z.core.$ZodType, value: Value | undefined, path: 
   if (inner instanceof z.ZodRecord) return Object.hasOwn(value, "__proto__") ? [[...path, "__proto__"]] : [];
   if (!(inner instanceof z.ZodObject)) return [];
   return Object.entries(inner.shape).flatMap(([key, child]) => reservedNames(child, value[key], [...path, key]));
+}
+
+/** Paths of numbers such as NaN, which JSON does not have. */
+function nonFiniteNumbers(value: Value, path: (string | number)[] = []): (string | number)[][] {
+  if (typeof value === "number") return Number.isFinite(value) ? [] : [path];
+  if (Array.isArray(value)) return value.flatMap((item, index) => nonFiniteNumbers(item, [...path, index]));
+  if (!isProperties(value)) return [];
+  return Object.entries(value).flatMap(([key, item]) => nonFiniteNumbers(item, [...path, key]));
 }
 
 /** Issue of an integer beyond the safe range, which also exceeds a bound of its property. */

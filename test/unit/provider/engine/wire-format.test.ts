@@ -11,9 +11,9 @@ if (process.env["FULL"]) vi.setConfig({ testTimeout: 600_000 });
 
 test("values outside JSON are encoded as in JSON, and a secret keeps its mark", () => {
   const when = new Date(0);
-  const properties = Object.fromEntries(Object.entries({ when, nothing: undefined, list: [undefined, Number.NaN] }));
+  const properties = Object.fromEntries(Object.entries({ when, nothing: undefined, list: [undefined] }));
   expect(roundTrip({ ...engineProperties(properties), secretPaths: [["when"]] })).toEqual({
-    properties: { when: "1970-01-01T00:00:00.000Z", list: [null, null] },
+    properties: { when: "1970-01-01T00:00:00.000Z", list: [null] },
     secretPaths: [["when"]],
   });
 });

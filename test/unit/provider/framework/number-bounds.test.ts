@@ -7,6 +7,7 @@ import type { Path } from "../../../../provider/engine/values";
 import { propertyOf } from "../../../../provider/framework/properties/schema";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
 import { kinds } from "../../../../provider/resources";
+import { parseJobArgs } from "../../../../provider/resources/job-invoke/inputs";
 import { configuredProcess } from "../../../support/configured-process";
 
 /** Paths and shapes of the numbers in a shape. */
@@ -35,9 +36,9 @@ const nested = ([key = "", ...rest]: Path, value: number): Record<string, unknow
 /** Checks inputs of a kind; returns the failures as texts. */
 type Check = (input: (typeof inputs)[number], news: Record<string, unknown>, dialect: Dialect) => Promise<string[]>;
 
-/** Checks of both provider variants. */
+/** Checks of both provider variants and of the call of a program. */
 const variants: Record<string, Check> = {
-  "dynamic provider": async ({ kind, lifecycle }, news, dialect) => {
+  "the dynamic provider": async ({ kind, lifecycle }, news, dialect) => {
     const { check } = createProvider(lifecycle, configuredProcess({ dialect }));
     const internal = {
       __provider: "text",
@@ -46,7 +47,7 @@ const variants: Record<string, Check> = {
     const { failures = [] } = (await check?.({}, { ...internal, ...news })) ?? {};
     return failures.map(({ property, reason }) => `${property} ${reason}`);
   },
-  plugin: async ({ kind }, news, dialect) => {
+  "the plugin": async ({ kind }, news, dialect) => {
     const urn = `urn:pulumi:dev::shop::serverless-compute:index:${kind}::lunch`;
     const request = {
       urn,
@@ -57,6 +58,14 @@ const variants: Record<string, Check> = {
     };
     const { failures = [] } = await resourceCalls(configuredProcess({ dialect }), kinds).check(request);
     return failures.map(({ property, reason }) => `${property} ${reason}`);
+  },
+  invokeJob: async (_input, news) => {
+    try {
+      parseJobArgs({ endpointId: "e", input: {}, ...news });
+      return [];
+    } catch (error) {
+      return error instanceof Error ? error.message.split("\n") : [String(error)];
+    }
   },
 };
 
@@ -87,8 +96,9 @@ test("the table has every number input", () => {
   `);
 });
 
-describe.each(Object.entries(variants))("the check of the %s", (_variant, check) => {
-  describe.each(inputs)("of $input", (input) => {
+describe.each(Object.entries(variants))("the check of %s", (variant, check) => {
+  const checked = inputs.filter(({ kind }) => kind === "JobInvoke" || variant !== "invokeJob");
+  describe.each(checked)("of $input", (input) => {
     const { kind, path, shape } = input;
     const { minValue, maxValue, isInt } = shape;
     const [min, max] = [minValue ?? Number.NEGATIVE_INFINITY, maxValue ?? Number.POSITIVE_INFINITY];

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { z } from "zod";
 import type { Properties, Value } from "../../../../provider/engine/values";
 import { checkInputs } from "../../../../provider/framework/properties/check";
-import { jobInvokeInputs } from "../../../../provider/resources/job-invoke/inputs";
+import { jobInvokeInputs, parseJobArgs } from "../../../../provider/resources/job-invoke/inputs";
 import { serverlessEndpointInputs as endpointInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
 import { templateInputs } from "../../../../provider/resources/template/inputs";
 import { naming } from "../../../support/naming";
@@ -31,4 +31,34 @@ test("a number that is not finite is shown as it is", () => {
   expect(linesOf(endpointInputs, { templateId: "t", workersMax: Number.NaN })).toEqual([
     "workersMax: is NaN; must be a number",
   ]);
+});
+
+describe.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])("the number %d", (number) => {
+  const [job, verified] = [{ endpointId: "e" }, { templateId: "t" }];
+  const value = { a: [1, { b: number }] };
+
+  test.each<[z.ZodObject, Properties, string]>([
+    [jobInvokeInputs, { ...job, input: value }, "input.a[1].b"],
+    [jobInvokeInputs, { ...job, input: {}, triggers: [1, number] }, "triggers[1]"],
+    [jobInvokeInputs, { ...job, input: {}, expect: { output: number } }, "expect.output"],
+    [jobInvokeInputs, { ...job, request: { path: "/", body: value } }, "request.body.a[1].b"],
+    [jobInvokeInputs, { ...job, request: { path: "/", expect: { body: [number] } } }, "request.expect.body[0]"],
+    [endpointInputs, { ...verified, verify: { input: value } }, "verify.input.a[1].b"],
+    [endpointInputs, { ...verified, verify: { input: {}, triggers: [value] } }, "verify.triggers[0].a[1].b"],
+    [endpointInputs, { ...verified, verify: { input: {}, expect: { output: value } } }, "verify.expect.output.a[1].b"],
+    [
+      endpointInputs,
+      {
+        ...verified,
+        type: "LOAD_BALANCER",
+        scalerType: "REQUEST_COUNT",
+        verify: { request: { path: "/", body: number } },
+      },
+      "verify.request.body",
+    ],
+  ])("is rejected in a value of any form", (shape, news, path) => {
+    expect(linesOf(shape, news)).toEqual([`${path}: must be a finite number`]);
+    if (shape === jobInvokeInputs)
+      expect(() => parseJobArgs({ ...job, ...news })).toThrow(`${path}: must be a finite number`);
+  });
 });
