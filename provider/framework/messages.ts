@@ -28,6 +28,8 @@ export const noneFoundWarning = (count: number, address: string, { addresses }: 
   `unless ${count === 1 ? "it was" : "they were"} deleted, check the API key, its account, and ${addresses}`;
 
 /** Returns `error` with the message for the user; an error that is not a failed call is returned unchanged. */
+export function toUserError(error: ApiError, subject: ErrorContext): UserError;
+export function toUserError(error: unknown, subject: ErrorContext): unknown;
 export function toUserError(error: unknown, subject: ErrorContext): unknown {
   if (!(error instanceof ApiError)) return error;
   return new UserError(explain(error, subject), { cause: error, help: helpForCall(error) });

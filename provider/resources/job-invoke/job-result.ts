@@ -11,7 +11,7 @@ import { type InvokeJobArgs, type JobInvokeOutputs, type JobResult, type JobSpec
 import { jobFailure, truncate } from "./job-failure";
 import { findMismatches, formatMismatches } from "./output-match";
 import { checkResponse, isRequest, sendRequest } from "./request";
-import { type JobContext, runJob, type UnfinishedJob, workerProblem } from "./run";
+import { cancellationText, type JobContext, runJob, type UnfinishedJob, workerProblem } from "./run";
 
 /** Remedies by a job's final state (interface: Job-level situations). */
 const remedies: Record<JobStatus, string> = {
@@ -94,9 +94,8 @@ async function unfinishedFailure(outcome: UnfinishedJob, spec: JobSpec, context:
   const location = `on endpoint "${endpointId}"`;
   if (outcome.end === "timeout") {
     const { status, waitTime, cancelled } = outcome;
-    const cancellation = cancelled ? "it was cancelled" : "it could not be cancelled and may still run";
     return jobFailure([
-      `job ${jobId} ${location} was still ${status} after ${Math.round(waitTime / 1000)} s; ${cancellation}`,
+      `job ${jobId} ${location} was still ${status} after ${Math.round(waitTime / 1000)} s; it ${cancellationText(cancelled)}`,
       await describeHealth(endpointId, context),
       remedyFor(spec, status),
     ]);

@@ -1,8 +1,10 @@
-import { type EndpointHealth, isApiError, type JobRecord, type JobStatus } from "serverless-compute-api";
+import { type ApiError, type EndpointHealth, isApiError, type JobRecord, type JobStatus } from "serverless-compute-api";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { isFinal, jobVisibility, limits } from "serverless-compute-api/shapes";
 import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
+import { UserError } from "../../framework/errors";
+import { toUserError } from "../../framework/messages";
 import type { JobSpec } from "./inputs";
 
 /** Subset of an operation's context that a job requires. */
@@ -66,17 +68,36 @@ export async function runJob(spec: JobSpec, context: JobContext): Promise<JobOut
   const cancelJob = () => cancel(spec.endpointId, submittedJob.id, context);
   const outcome = await waitUntilFinal(spec, submittedJob, startTime + timeLimit, timeLimit, context).catch(
     async (error: unknown) => {
+      if (isApiError(error) && !signal.aborted) return { end: "unreadable" as const, error };
       await cancelJob();
       throw error;
     },
   );
-  if (outcome.end !== "timeout") return outcome;
-  const finalRecord = await cancelJob();
-  if (signal.aborted) return outcome;
-  if (finalRecord && isFinal(finalRecord.status) && finalRecord.status !== "CANCELLED")
-    return { end: "final", job: finalRecord };
-  return { ...outcome, cancelled: finalRecord?.status === "CANCELLED" };
+  if (outcome.end === "final" || outcome.end === "gone") return outcome;
+  const record = await cancelJob();
+  if (signal.aborted && outcome.end === "timeout") return outcome;
+  if (record && isFinal(record.status) && record.status !== "CANCELLED") return { end: "final", job: record };
+  const cancelled = record?.status === "CANCELLED";
+  if (outcome.end === "timeout") return { ...outcome, cancelled };
+  throw unreadableFailure(outcome.error, submittedJob, cancelled, spec, context);
 }
+
+/** Returns the failure of a job whose state could not be read. */
+function unreadableFailure(
+  error: ApiError,
+  { id }: JobRecord,
+  cancelled: boolean,
+  { endpointId }: JobSpec,
+  { settings }: JobContext,
+): UserError {
+  const label = `job ${id} on endpoint "${endpointId}"`;
+  const { message, help } = toUserError(error, { label, operation: "create", names: settings.names });
+  return new UserError(`${message}\nThe job ${cancellationText(cancelled)}.`, { cause: error, help });
+}
+
+/** Returns the end of a sentence about a job that did not finish. */
+export const cancellationText = (cancelled: boolean): string =>
+  cancelled ? "was cancelled" : "could not be cancelled and may still run";
 
 function submit(spec: JobSpec, context: JobContext): Promise<JobRecord> {
   const { endpointId, input = {}, mode, policy, webhook, s3Config } = spec;

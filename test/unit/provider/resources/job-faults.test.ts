@@ -270,13 +270,3 @@ describe("a cancelled deployment", () => {
     expect(calls).toEqual([]);
   });
 });
-
-test("a poll that fails permanently does not leave the job running", async () => {
-  const { context, calls } = await startScriptedJobs({
-    run: () => job("IN_QUEUE"),
-    status: () => json({ error: "invalid" }, 400),
-    cancel: () => job("CANCELLED"),
-  });
-  expect(await failureOf(JobInvoke.create(inputsOf(), context))).toContain('JobInvoke on endpoint "e1": ');
-  expect(calls).toEqual(["run", "status", "cancel"]);
-});
