@@ -182,3 +182,40 @@ test.each(["the same template", "another template"])(
     expect((await servingNow(id)).image).toBe("good:theirs");
   },
 );
+
+test.each(["verified", "interrupted"])(
+  "a failed verification of other settings, of %s ones, leaves a container changed by hand as it is",
+  async (kind) => {
+    const settings = (triggers: string[], idleTimeout: number): Properties => ({
+      idleTimeout,
+      verify: { ...verify, triggers },
+    });
+    const deployment = await deployed("good:1", settings(["a"], 6));
+    const { id } = endpointIn(deployment);
+    if (kind === "interrupted") {
+      const stopped = startRun({ how: "Ctrl-C", afterProgress: 1 });
+      expect(await endOf(deployment.up(programOf("good:1", settings(["b"], 9)), stopped))).toContain("interrupted");
+      expect(endpointIn(deployment).outputs["unverified"]).toMatchObject({ before: { idleTimeout: 6 } });
+    }
+    for (const [image, version] of [
+      ["bad:by-hand", 12],
+      ["bad:again", 15],
+    ] as const) {
+      await hand.changeImage(id, image);
+      const end = await endOf(deployment.up(programOf("good:1", settings([image], version)), startRun()));
+      expect(end).toMatch(
+        /^failed: good:1 \(version \d\) failed its verification and keeps running, because the template /,
+      );
+      expect(end).not.toContain("keeps serving");
+      expect(end).toContain("\nRestored idleTimeout [secret]. Revert or correct the template.");
+      expect(end).toContain(`error: ${image} cannot work`);
+      expect(await servingNow(id)).toEqual({ image, idleTimeout: 6 });
+    }
+    await hand.changeImage(id, "good:by-hand");
+    await deployment.up(programOf("good:1", settings(["c"], 18)), startRun());
+    expect(await servingNow(id)).toEqual({ image: "good:by-hand", idleTimeout: 18 });
+    await deployment.refresh(startRun());
+    await deployment.up(programOf("good:1", settings(["c"], 18)), startRun());
+    expect(await servingNow(id)).toEqual({ image: "good:1", idleTimeout: 18 });
+  },
+);

@@ -1,4 +1,4 @@
-import type { EndpointRecord, EndpointWorkers } from "serverless-compute-api";
+import type { EndpointRecord } from "serverless-compute-api";
 import { showValue } from "serverless-compute-api/shapes";
 import { type Properties, toProperties } from "../../engine/values";
 import { callOptions, cleanupCallOptions } from "../../framework/calls";
@@ -92,21 +92,18 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
   const keys = Object.keys(before);
   const workers = await context.clients.management.readWorkers(id, callOptions(context)).catch(() => undefined);
   const failedVersion = await describeVersion(news, workers?.version, "the new version", context);
-  const currentOutputs = { ...outputs, ...versionOf(workers) };
-  if (keys.length === 0)
-    return fail(
-      "kept",
-      `${failedVersion} failed its verification${
-        changesInPlace
-          ? " and keeps running, because the template changed in place"
-          : ", and no earlier version passed one; it keeps running"
-      }\n${reason}\n${
-        changesInPlace
-          ? "Revert or correct the template. With replaceOnChange of the Template, the endpoint is rolled back automatically."
-          : 'The next "pulumi up" verifies it again.'
-      }`,
-      currentOutputs,
-    );
+  const currentOutputs = { ...outputs, ...versionOf(workers?.version) };
+  const keptMessage = (restored = ""): string =>
+    `${failedVersion} failed its verification${
+      changesInPlace
+        ? " and keeps running, because the template changed in place"
+        : ", and no earlier version passed one; it keeps running"
+    }\n${reason}\n${restored}${
+      changesInPlace
+        ? "Revert or correct the template. With replaceOnChange of the Template, the endpoint is rolled back automatically."
+        : 'The next "pulumi up" verifies it again.'
+    }`;
+  if (keys.length === 0) return fail("kept", keptMessage(), currentOutputs);
   const restoredInputs = inputsIn(toProperties(update.olds), before);
   const restoresContainer = keys.some(isContainerKey);
   if (!setsContainer(restoredInputs))
@@ -143,18 +140,16 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
     newVersion === undefined || newVersion === previousVersion ? "" : ` (as version ${newVersion})`;
   const servingVersion = await describeVersion(target, previousVersion, "the previous version", context);
   const shown = shownKeys(before, keys);
-  const settings = shown.length === 0 ? "" : `, with ${formatSettings(before, shown, context)}`;
-  const advice = 'The next "pulumi up" retries the change.';
-  return fail(
-    "rolledBack",
-    `${failedVersion} failed its verification; ${servingVersion} keeps serving${newVersionText}${settings}\n` +
-      `${reason}\n${isUp ? `${rollout.text()}. ${advice}` : `Its workers are not up yet (${rollout.text()}): check the endpoint. ${advice}`}`,
-    { ...result, ...(newVersion === undefined ? {} : { version: newVersion }) },
-  );
+  const restored = formatSettings(before, shown, context);
+  const settings = shown.length === 0 ? "" : `, with ${restored}`;
+  const message = restoresContainer
+    ? `${failedVersion} failed its verification; ${servingVersion} keeps serving${newVersionText}${settings}\n` +
+      `${reason}\n${isUp ? `${rollout.text()}.` : `Its workers are not up yet (${rollout.text()}): check the endpoint.`} The next "pulumi up" retries the change.`
+    : keptMessage(`Restored ${restored}. `);
+  return fail("rolledBack", message, { ...result, ...versionOf(newVersion) });
 }
 
-const versionOf = (workers: EndpointWorkers | undefined): Properties =>
-  workers?.version === undefined ? {} : { version: workers.version };
+const versionOf = (version: number | undefined): Properties => (version === undefined ? {} : { version });
 
 /** Returns the template or the image of an endpoint for a message. */
 const describeContainer = ({ templateId, container }: EndpointRecord, context: Context): string => {
