@@ -193,6 +193,22 @@ describe("an endpoint with a template and its own settings", () => {
     expect(changed).toMatchObject({ MODEL: "small", OWN: "2" });
   });
 
+  test("an empty env is like an absent one", async () => {
+    const { id: templateId } = await template();
+    const [absent, empty] = [{ templateId }, { templateId, env: {} }];
+    const endpoint = await deploy(absent);
+    const [before, { revision }] = [await containerOf(endpoint.id), endpoint.outputs()];
+    expect(endpoint.changes(empty)).toEqual([]);
+    for (const program of [empty, absent]) {
+      await endpoint.up({ templateId, env: { OWN: "1" } });
+      expect(endpoint.changes(program)).toEqual(["env"]);
+      await endpoint.up(program);
+      expect(await containerOf(endpoint.id)).toEqual(before);
+      expect(endpoint.outputs()["revision"]).toBe(revision);
+      for (const other of [empty, absent]) expect(endpoint.changes(other)).toEqual([]);
+    }
+  });
+
   /** Expects that further refreshes leave the state as the last one did. */
   async function expectStableRefresh(endpoint: Awaited<ReturnType<typeof deploy>>) {
     const outputs = endpoint.outputs();

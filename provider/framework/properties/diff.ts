@@ -118,11 +118,13 @@ function setOf(list: Value[]): Value[] {
 /** The compared form of a value; undefined if absent. */
 function normalize(schema: z.core.$ZodType, input: Value | undefined): Value | undefined {
   const { inner, optional, defaultValue } = propertyOf(schema);
-  const { canonical, serviceDefault, determinedBy } = optionsOf(schema);
+  const { canonical, serviceDefault, determinedBy, holdsVariables } = optionsOf(schema);
   const present = valueIfPresent(inner, input);
   const value = present === undefined ? defaultValue : present;
   const compared = canonical && typeof value === "string" ? canonical(value) : value;
   if (compared === undefined || !optional || defaultValue !== undefined) return compared;
+  // Variables are added to those of the other property, so that an empty map is like an absent one.
+  if (holdsVariables && isEmpty(compared)) return undefined;
   // An empty value overrides the one that another property determines.
   if (determinedBy !== undefined) return compared;
   if (isDeepStrictEqual(compared, serviceDefault)) return undefined;

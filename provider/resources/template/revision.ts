@@ -71,11 +71,13 @@ export function endpointRevisionOf({ templateId, ...own }: EndpointContent): str
       dockerArgs: dockerArgs ?? containerDefaults.dockerArgs,
     });
   const setsStart = startKeys.some((key) => own[key] !== undefined);
+  const variables = sortedVariables(env ?? {});
   return hashOf([
     templateId,
     own.imageName,
     setsStart ? toStartText({ ...own, dockerArgs: dockerArgs ?? "" }) : undefined,
-    env && sortedVariables(env),
+    // An empty map adds no variables to the template's.
+    variables.length > 0 ? variables : undefined,
     ports === undefined ? undefined : normalizePorts(ports),
     containerDiskInGb,
     containerRegistryAuthId,
