@@ -14,6 +14,7 @@ import { defaultsOf, keptValues, nameSourceOf, withOmitted, withoutOmitted } fro
 import { diffProperties } from "./properties/diff";
 import { inputWarnings } from "./properties/input-warnings";
 import { previewOutputs, withDerivedOutputs } from "./properties/preview-outputs";
+import { containsSecret } from "./properties/secret-paths";
 import { withTimeout } from "./timeout";
 import { duplicatesKey, unfinishedIn } from "./unfinished";
 
@@ -60,7 +61,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
     inputs: shape,
     outputs,
     options: optionsOfShapes(shape, outputs),
-    check: (olds, news, naming, secrets, dialect) => {
+    check: (olds, news, naming, secrets = [], dialect) => {
       const suffixesName = (inputs: Properties): boolean =>
         plan({ changes: [], olds, news: inputs, dialect, keepsName: false }).suffixesName === true;
       const { inputs, failures } = checkInputs(shape, olds, news, naming, secrets, suffixesName);
@@ -73,7 +74,11 @@ export function defineResource<Inputs extends object, Outputs extends object>(
       const dialectFailures = [
         ...unsupportedInputs(shape, inputs, dialect),
         ...(definition.validate?.(inputs, dialect, olds) ?? []),
-      ].filter(({ path }) => !failures.some((failure) => failure.path === path));
+      ].flatMap(({ path, shown, reason }) =>
+        failures.some((failure) => failure.path === path)
+          ? []
+          : [{ path, reason: shown && !containsSecret([path], secrets) ? `${shown}; ${reason}` : reason }],
+      );
       return { ...result, failures: [...failures, ...dialectFailures] };
     },
     inputWarnings: (olds, news, secrets) => inputWarnings(shape, olds, news, secrets),

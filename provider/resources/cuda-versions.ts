@@ -8,5 +8,6 @@ export const cudaVersionFailures = (path: string, value: Value | undefined): Fai
     .filter((version) => !cudaVersionPattern.test(version))
     .map((version) => ({
       path,
-      reason: `contains ${JSON.stringify(version)}; CUDA versions have the form major.minor with REST v2, such as "12.4"`,
+      shown: `contains ${JSON.stringify(version)}`,
+      reason: 'CUDA versions have the form major.minor with REST v2, such as "12.4"',
     }));

@@ -30,7 +30,7 @@ const observe = ({ id: _, ...settings }: NetworkVolumeRecord): ObservedObject<In
 function validate({ size }: Properties, dialect: Dialect): Failure[] {
   const { min, max } = networkVolumeSizes[dialect];
   if (typeof size !== "number" || (size >= min && size <= max)) return [];
-  return [{ path: "size", reason: `is ${size}; must be from ${min} to ${max} with REST ${dialect}` }];
+  return [{ path: "size", shown: `is ${size}`, reason: `must be from ${min} to ${max} with REST ${dialect}` }];
 }
 
 async function update(

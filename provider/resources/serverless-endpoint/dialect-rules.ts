@@ -28,14 +28,15 @@ function v1Failures(inputs: Properties): Failure[] {
         ]
       : []),
     ...(typeof scalerValue === "number" && !Number.isInteger(scalerValue)
-      ? [{ path: "scalerValue", reason: `is ${scalerValue}; must be a whole number with REST v1` }]
+      ? [{ path: "scalerValue", shown: `is ${scalerValue}`, reason: "must be a whole number with REST v1" }]
       : []),
     ...["gpuPools", "excludedGpuTypeIds"].flatMap((path) =>
       computeType === "CPU" && isSet(inputs[path]) ? [{ path, reason: "requires computeType GPU" }] : [],
     ),
     ...entriesWithCount.map((entry) => ({
       path: "cpuFlavorIds",
-      reason: `contains ${JSON.stringify(entry)}; REST v1 has a single number of virtual CPUs for all flavours; set vcpuCount`,
+      shown: `contains ${JSON.stringify(entry)}`,
+      reason: "REST v1 has a single number of virtual CPUs for all flavours; set vcpuCount",
     })),
   ];
 }
@@ -46,7 +47,8 @@ export function validate(inputs: Properties, dialect: Dialect): Failure[] {
   const { vcpuCount, computeType, type = "QUEUE", scalerType, idleTimeout } = inputs;
   const isInputSet = (key: string): boolean => isSet(inputs[key]);
   const failures: Failure[] = [];
-  const addFailure = (path: string, reason: string): void => void failures.push({ path, reason });
+  const addFailure = (path: string, reason: string, shown?: string): void =>
+    void failures.push({ path, reason, ...(shown !== undefined && { shown }) });
 
   if (isInputSet("allowedCudaVersions") && isInputSet("minCudaVersion"))
     addFailure("minCudaVersion", "cannot be combined with allowedCudaVersions in REST v2");
@@ -60,25 +62,27 @@ export function validate(inputs: Properties, dialect: Dialect): Failure[] {
     ["excludedGpuTypeIds", textsIn(inputs["excludedGpuTypeIds"])],
   ] satisfies [path: string, ids: string[], compared?: string[]][]) {
     const duplicate = ids.find((_, index) => comparedIds.indexOf(comparedIds[index] ?? "") !== index);
-    if (duplicate !== undefined) addFailure(path, `contains ${JSON.stringify(duplicate)} twice; remove one of them`);
+    if (duplicate !== undefined) addFailure(path, "remove one of them", `contains ${JSON.stringify(duplicate)} twice`);
   }
   for (const entry of flavors.filter((text) => text.includes("-"))) {
     const { id, vcpuCount: count } = cpuFlavorOf(entry, 0);
     if (id === entry)
       addFailure(
         "cpuFlavorIds",
-        `contains ${JSON.stringify(entry)}; use a flavour and its virtual CPUs, such as "cpu5c-8"`,
+        'use a flavour and its virtual CPUs, such as "cpu5c-8"',
+        `contains ${JSON.stringify(entry)}`,
       );
     else if (!isPowerOfTwo(count))
       addFailure(
         "cpuFlavorIds",
-        `contains ${JSON.stringify(entry)}; its virtual CPUs must be a power of two, 2 or more`,
+        "its virtual CPUs must be a power of two, 2 or more",
+        `contains ${JSON.stringify(entry)}`,
       );
   }
   for (const id of textsIn(inputs["excludedGpuTypeIds"]).filter((text) => !gpuTypePattern.test(text)))
-    addFailure("excludedGpuTypeIds", `contains ${JSON.stringify(id)}; a GPU type must not be blank or begin with -`);
+    addFailure("excludedGpuTypeIds", "a GPU type must not be blank or begin with -", `contains ${JSON.stringify(id)}`);
   if (typeof vcpuCount === "number" && !isPowerOfTwo(vcpuCount))
-    addFailure("vcpuCount", `is ${vcpuCount}; must be a power of two, 2 or more, with REST v2`);
+    addFailure("vcpuCount", "must be a power of two, 2 or more, with REST v2", `is ${vcpuCount}`);
   if (
     type === "QUEUE" &&
     scalerType === "REQUEST_COUNT" &&
@@ -87,7 +91,8 @@ export function validate(inputs: Properties, dialect: Dialect): Failure[] {
   )
     addFailure(
       "idleTimeout",
-      `is ${idleTimeout}; does not apply to a queue with scalerType REQUEST_COUNT in REST v2; remove it`,
+      "does not apply to a queue with scalerType REQUEST_COUNT in REST v2; remove it",
+      `is ${idleTimeout}`,
     );
   const [unsupportedPaths, requiredType] =
     computeType === "GPU"

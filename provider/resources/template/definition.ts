@@ -140,11 +140,12 @@ function validate(inputs: Properties, dialect: Dialect): Failure[] {
   if (dialect === "v1") return [];
   const { containerDiskInGb: disk, volumeInGb: volume = 0, volumeMountPath: path } = inputs;
   const failures = cudaVersionFailures("allowedCudaVersions", inputs["allowedCudaVersions"]);
-  if (disk === 0) failures.push({ path: "containerDiskInGb", reason: "is 0; must be 1 or more with REST v2" });
+  if (disk === 0) failures.push({ path: "containerDiskInGb", shown: "is 0", reason: "must be 1 or more with REST v2" });
   if (typeof volume === "number" && volume > 0 && volume < minPodVolumeSize)
     failures.push({
       path: "volumeInGb",
-      reason: `is ${volume}; must be 0, or ${minPodVolumeSize} or more, with REST v2`,
+      shown: `is ${volume}`,
+      reason: `must be 0, or ${minPodVolumeSize} or more, with REST v2`,
     });
   if (volume === 0 && typeof path === "string" && path !== defaultMountPath)
     failures.push({

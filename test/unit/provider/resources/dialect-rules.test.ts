@@ -1,12 +1,27 @@
 import { describe, expect, test } from "vitest";
-import { type Properties, Unknown } from "../../../../provider/engine/values";
+import { type Path, type Properties, Unknown } from "../../../../provider/engine/values";
 import { kinds } from "../../../../provider/resources";
 import { naming } from "../../../support/naming";
 
-const failuresOf = (kind: keyof typeof kinds, news: Properties, dialect: "v1" | "v2"): string[] =>
+const failuresOf = (
+  kind: keyof typeof kinds,
+  news: Properties,
+  dialect: "v1" | "v2",
+  secrets: readonly Path[] = [],
+): string[] =>
   kinds[kind]
-    .check({}, news, naming("rules-dev"), [], dialect)
+    .check({}, news, naming("rules-dev"), secrets, dialect)
     .failures.map(({ path, reason }) => `${path}: ${reason}`);
+
+/** Expects failures that contain no value if it is secret. */
+function expectFailures(kind: keyof typeof kinds, news: Properties, dialect: "v1" | "v2", failures: string[]): void {
+  expect(failuresOf(kind, news, dialect)).toEqual(failures);
+  const hidden = failures.map((failure) => failure.replace(/: (?:is|contains) [^;]*; /, ": "));
+  const keys = Object.keys(news);
+  const elements = keys.map((key) => (Array.isArray(news[key]) ? [key, "0"] : [key]));
+  for (const secrets of [keys.map((key) => [key]), elements])
+    expect(failuresOf(kind, news, dialect, secrets)).toEqual(hidden);
+}
 
 /** Required inputs of each kind. */
 const required: Partial<Record<keyof typeof kinds, Properties>> = {
@@ -82,8 +97,8 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     ["NetworkVolume", "size: is 5; must be from 10 to 4096 with REST v2", { size: 5 }],
   ];
   test.each(rows)("%s %s", (kind, failure, news) => {
-    expect(failuresOf(kind, { ...required[kind], ...news }, "v2")).toEqual([failure]);
-    expect(failuresOf(kind, { ...required[kind], ...news }, "v1")).toEqual([]);
+    expectFailures(kind, { ...required[kind], ...news }, "v2", [failure]);
+    expectFailures(kind, { ...required[kind], ...news }, "v1", []);
   });
 
   test("the name of a secret contains no / with REST v1", () => {
@@ -98,8 +113,8 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
   ])("virtual CPUs in cpuFlavorIds %j are rejected by REST v1", (cpuFlavorIds, reason) => {
     const endpoint = { templateId: "t", computeType: "CPU", cpuFlavorIds };
     const ofV1 = `contains ${JSON.stringify(cpuFlavorIds.at(-1))}; REST v1 has a single number of virtual CPUs for all flavours; set vcpuCount`;
-    expect(failuresOf("ServerlessEndpoint", endpoint, "v2")).toEqual([`cpuFlavorIds: ${reason}`]);
-    expect(failuresOf("ServerlessEndpoint", endpoint, "v1")).toEqual([`cpuFlavorIds: ${ofV1}`]);
+    expectFailures("ServerlessEndpoint", endpoint, "v2", [`cpuFlavorIds: ${reason}`]);
+    expectFailures("ServerlessEndpoint", endpoint, "v1", [`cpuFlavorIds: ${ofV1}`]);
   });
 
   test.each<[keyof typeof kinds, Properties]>([
@@ -150,7 +165,7 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
       { excludedGpuTypeIds: ["-L4"] },
     ],
   ])("%s %s, for properties of REST v2 alone", (kind, failure, news) => {
-    expect(failuresOf(kind, { ...required[kind], ...news }, "v2")).toEqual([failure]);
+    expectFailures(kind, { ...required[kind], ...news }, "v2", [failure]);
   });
 
   test("a character beyond the basic plane counts once in the length of credentials", () => {
@@ -174,7 +189,7 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
   test("a volume of 4096 GB requires REST v2", () => {
     const volume = { size: 4096, dataCenterId: "EU-RO-1" };
     expect(failuresOf("NetworkVolume", volume, "v2")).toEqual([]);
-    expect(failuresOf("NetworkVolume", volume, "v1")).toEqual(["size: is 4096; must be from 0 to 4000 with REST v1"]);
+    expectFailures("NetworkVolume", volume, "v1", ["size: is 4096; must be from 0 to 4000 with REST v1"]);
   });
 
   test("the default idleTimeout, and any idleTimeout of a load balancer, is accepted with REQUEST_COUNT", () => {
@@ -186,12 +201,11 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
   test("a queue delay of half a second requires REST v2", () => {
     const endpoint = { templateId: "t", scalerValue: 0.5 };
     expect(failuresOf("ServerlessEndpoint", endpoint, "v2")).toEqual([]);
-    expect(failuresOf("ServerlessEndpoint", endpoint, "v1")).toEqual([
-      "scalerValue: is 0.5; must be a whole number with REST v1",
-    ]);
-    expect(failuresOf("ServerlessEndpoint", { ...endpoint, scalerType: "REQUEST_COUNT" }, "v2")).toEqual([
-      "scalerValue: is 0.5; must be a whole number if scalerType is REQUEST_COUNT",
-    ]);
+    const [inV1, ofJobs] = ["with REST v1", "if scalerType is REQUEST_COUNT"].map(
+      (where) => `scalerValue: is 0.5; must be a whole number ${where}`,
+    );
+    expectFailures("ServerlessEndpoint", endpoint, "v1", [`${inV1}`]);
+    expectFailures("ServerlessEndpoint", { ...endpoint, scalerType: "REQUEST_COUNT" }, "v2", [`${ofJobs}`]);
   });
 });
 
