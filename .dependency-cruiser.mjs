@@ -54,12 +54,12 @@ export default {
   forbidden: [
     rule("api imports nothing else of ours", { path: "^api/" }, { path: ours }),
     rule(
-      "service imports only shapes, catalog, clock, JSON text and the commands about jobs of api, and nothing of provider",
+      "service imports only shapes, catalog, clock, folders, JSON text and the commands about jobs of api, and nothing of provider",
       { path: "^service/" },
       {
         path: ours,
         pathNot:
-          "^node_modules/serverless-compute-api/((shapes|catalog)/index|catalog|clock|json-text|job-commands)\\.ts$",
+          "^node_modules/serverless-compute-api/((shapes|catalog)/index|catalog|clock|folders|json-text|job-commands)\\.ts$",
       },
     ),
     ...downwards(

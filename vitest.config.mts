@@ -11,6 +11,7 @@ const alias = [
   { find: /^serverless-compute-api\/address$/, replacement: here("api/address.ts") },
   { find: /^serverless-compute-api\/catalog$/, replacement: here("api/catalog.ts") },
   { find: /^serverless-compute-api\/clock$/, replacement: here("api/clock.ts") },
+  { find: /^serverless-compute-api\/folders$/, replacement: here("api/folders.ts") },
   { find: /^serverless-compute-api\/job-commands$/, replacement: here("api/job-commands.ts") },
   { find: /^serverless-compute-api\/json-text$/, replacement: here("api/json-text.ts") },
   { find: /^serverless-compute-api\/limits$/, replacement: here("api/shapes/limits.ts") },

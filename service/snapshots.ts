@@ -5,7 +5,7 @@ import { z } from "zod";
 import { codeOf, StartError } from "./errors";
 import { createJobStore } from "./queue/store";
 import { createResources } from "./resources";
-import { prepareDataFolder } from "./store/data-folder";
+import { createFolder, prepareDataFolder } from "./store/data-folder";
 import { openDatabase } from "./store/database";
 import { damaged, onDisk, unreadable } from "./store/faults";
 import { lockFolder } from "./store/folder-lock";
@@ -101,10 +101,11 @@ function rejectOverlap(snapshot: string, dataFolder: string, remedy: string): vo
 
 /** Copies the content of a data folder to a folder below `target`, checks its store, and calls `use`; finally deletes the copy. */
 function withCheckedCopy(source: string, target: string, onNotice: OnNotice, use: (copy: string) => void): void {
+  createFolder(resolve(target), target);
   const copy = join(resolve(target), stagingName);
   rmSync(copy, { recursive: true, force: true });
   try {
-    mkdirSync(copy, { recursive: true, mode: 0o700 });
+    mkdirSync(copy, { mode: 0o700 });
     copyContent(source, copy, onNotice);
     checkStore(copy);
     use(copy);

@@ -84,7 +84,7 @@ const violatingFiles: Record<string, [path: string, text: string][]> = {
     ["api/a.ts", 'import { x } from "pulumi-serverless-compute";'],
     ["api/b.ts", 'import type { X } from "serverless-compute-local";'],
   ],
-  "service imports only shapes, catalog, clock, JSON text and the commands about jobs of api, and nothing of provider":
+  "service imports only shapes, catalog, clock, folders, JSON text and the commands about jobs of api, and nothing of provider":
     [
       ["service/a.ts", 'import { createClients } from "serverless-compute-api";'],
       ["service/b.ts", 'export * from "pulumi-serverless-compute";'],

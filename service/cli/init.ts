@@ -67,9 +67,10 @@ export function init(handler: string, output: Output): void {
     throw new StartError(`${handler}: does not exist; specify an existing handler, or a new one that ends in .mjs`);
   const file = `./${basename(handler)}`;
   const words = extname(handler) === ".py" ? [pythonIn(dirname(handler)), "-u", file] : [file];
+  // Before the seed file, whose existence ends the next attempt.
+  if (isNew) write(handler, handlerText);
   // In one line, however long it is.
   write(seed, seedText(stringify(commandLineOf(words), { lineWidth: 0 }).trimEnd()));
-  if (isNew) write(handler, handlerText);
   output.out(`Created ${isNew ? `${handler} and ` : ""}${seed}. Start the service:
 
   npx --no serverless-compute-local start ${commandLineOf(["--seed", seed])} --watch
@@ -80,6 +81,6 @@ function write(file: string, text: string): void {
   try {
     writeFileSync(file, text, { flag: "wx" });
   } catch (error) {
-    throw new StartError(`${file}: cannot be written (${codeOf(error)}); choose a writable folder`);
+    throw new StartError(`${file}: cannot be written (${codeOf(error)}); choose another file or folder`);
   }
 }

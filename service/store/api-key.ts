@@ -31,7 +31,8 @@ function readKey(dataFolder: string): string | undefined {
 export function readApiKeyFile(file: string): string {
   let text: string;
   try {
-    text = readFileSync(file, "utf8").trim();
+    // A device such as /dev/full may never end.
+    text = statSync(file).isCharacterDevice() ? "" : readFileSync(file, "utf8").trim();
   } catch (error) {
     throw new StartError(`--api-key-file ${file}: cannot be read (${codeOf(error)}); specify an existing file`);
   }

@@ -1,6 +1,7 @@
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createFolders } from "serverless-compute-api/folders";
 import { codeOf, StartError } from "../errors";
 import { hasStore, sizeOf, writeAheadLog } from "./store-file";
 
@@ -16,27 +17,23 @@ const maxShownNames = 3;
  * must be empty or a service's folder with all files of its store, and may also contain `allowedName`; otherwise a StartError is thrown.
  */
 export function prepareDataFolder(dataFolder: string, allowedName?: string): void {
-  if (createFolder(dataFolder)) writeFileSync(join(dataFolder, ".gitignore"), "*\n");
+  if (createFolder(dataFolder, `the data folder ${dataFolder}`)) writeFileSync(join(dataFolder, ".gitignore"), "*\n");
   if (!hasStore(dataFolder)) {
     checkNames(dataFolder, allowedName);
     checkWriteAheadLog(dataFolder);
   }
 }
 
-/** Creates a folder and its parents; returns true if it did not exist. */
-function createFolder(dataFolder: string): boolean {
+/** Creates a folder and its parents (mode 0700); returns true if it did not exist. Throws a StartError that begins with `subject`. */
+export function createFolder(folder: string, subject: string): boolean {
   try {
-    return mkdirSync(dataFolder, { recursive: true, mode: 0o700 }) !== undefined;
+    return createFolders(folder, 0o700);
   } catch (error) {
     const code = codeOf(error);
-    if (/^(?:EEXIST|ENOTDIR)$/.test(code))
-      throw new StartError(`the data folder ${dataFolder}: is a file or below a file; choose a folder with --data`);
-    // Node reports a read-only parent folder as ENOENT.
-    if (/^(?:ENOENT|EROFS|EACCES|EPERM)$/.test(code))
-      throw new StartError(
-        `the data folder ${dataFolder}: cannot be created (${code}); make the parent folder writable, or choose another folder with --data`,
-      );
-    throw error;
+    if (!/^(?:ENOENT|EROFS|EACCES|EPERM)$/.test(code)) throw error;
+    throw new StartError(
+      `${subject}: cannot be created (${code}); make the parent folder writable, or choose another folder`,
+    );
   }
 }
 

@@ -91,6 +91,8 @@ export function unreadable(dataFolder: string, error: unknown): unknown {
   if (error instanceof DamagedRow) return damaged(dataFolder, error.message);
   const code = codeOf(error);
   if (/^(?:EEXIST|ENOTDIR|ELOOP)$/.test(code))
-    return new StartError(`${dataFolder}: is a file, below a file or a link to itself; specify a folder`);
+    return new StartError(`${dataFolder}: is a file, below a file or a broken link; specify a folder`);
+  if (code === "ENAMETOOLONG")
+    return new StartError(`${dataFolder}: the path or a name in it is too long; specify a shorter path`);
   return /^SQLITE_(NOTADB|CORRUPT|ERROR)/.test(code) ? damaged(dataFolder, `${code}: ${messageOf(error)}`) : error;
 }

@@ -224,7 +224,7 @@ describe("the folder of a snapshot", () => {
     writeFileSync(join(folder, "file"), "");
     symlinkSync(join(folder, "loop"), join(folder, "loop"));
     const target = join(folder, name);
-    const message = `${target}: is a file, below a file or a link to itself; specify a folder`;
+    const message = `${target}: is a file, below a file or a broken link; specify a folder`;
     expect(() => snapshotDataFolder(data, target)).toThrow(message);
     expect(() => restoreDataFolder(data, target)).toThrow(name === "file/below" || name === "file" ? message : target);
   });

@@ -1,5 +1,5 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { type ImportFlags, importAccount } from "../../../../provider/cli/import";
 import type { Properties } from "../../../../provider/engine/values";
@@ -178,6 +178,20 @@ describe("nothing is written", () => {
     bench.drainRequests();
     await expect(run({ out })).rejects.toThrow(`${out}: ${message}`);
     expect(bench.drainRequests()).toEqual([]);
+  });
+
+  it.each([
+    ["in /proc", "/proc/absent/program"],
+    ["below a file", join("file", "program")],
+    ["below a dangling link", join("dangling", "program")],
+    ["with a name of 256 characters", "n".repeat(256)],
+  ])("into a folder %s", async (_, name) => {
+    await rm(join(folder, "dangling"), { force: true });
+    await writeFile(join(folder, "file"), "");
+    await symlink(join(folder, "absent", "target"), join(folder, "dangling"));
+    const out = resolve(folder, name);
+    await expect(run({ out })).rejects.toThrow(`${out}: `);
+    expect(await temporaryFolders()).toEqual([]);
   });
 
   it("if the key lacks a permission; a second run succeeds", async () => {

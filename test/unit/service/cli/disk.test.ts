@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { expect, test } from "vitest";
+import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
 import { openDatabase } from "../../../../service/store/database";
 import { createEndpoint } from "../../../support/endpoint";
 import { scratchFolder } from "../../../support/folders";
@@ -118,18 +118,64 @@ test.each([["reset"], ["snapshot", "copy"], ["restore", "source"], ["prune"]])(
   },
 );
 
-test("a data folder that cannot be created is an error with its path and the remedy", async () => {
-  const file = join(top, "file");
-  writeFileSync(file, "");
-  const start = async (folder: string) => (await runLine("start", "--port", "0", "--data", folder)).err;
-  for (const folder of [file, join(file, "below")])
-    expect(await start(folder)).toBe(
-      `serverless-compute-local: the data folder ${folder}: is a file or below a file; choose a folder with --data`,
-    );
-  // Node reports ENOENT, as for a folder below a read-only folder.
-  symlinkSync(join(top, "absent", "target"), join(top, "link"));
-  const folder = join(top, "link", "data");
-  expect(await start(folder)).toBe(
-    `serverless-compute-local: the data folder ${folder}: cannot be created (ENOENT); make the parent folder writable, or choose another folder with --data`,
-  );
+const usable = join(top, "usable");
+
+/** Commands that create a folder, a file, or read one. */
+const commandsOfPath: Record<string, (path: string) => string[]> = {
+  start: (path) => ["start", "--port", "0", "--data", path],
+  snapshot: (path) => ["snapshot", path, "--data", usable],
+  "restore into": (path) => ["restore", usable, "--data", path],
+  "restore from": (path) => ["restore", path, "--data", join(top, "restored")],
+  init: (path) => ["init", join(path, "handler.mjs")],
+  "start with a key file": (path) => ["start", "--port", "0", "--data", usable, "--api-key-file", path],
+  "start with a seed file": (path) => ["start", "--port", "0", "--data", usable, "--seed", path],
+  manifest: (path) => ["manifest", "--image", "i", "--seed", path],
+  key: (path) => ["key", "--data", path],
+};
+
+describe.each([
+  ["in /proc", "/proc/absent"],
+  ["below a folder of /proc", "/proc/absent/data"],
+  ["of a device", "/dev/full"],
+  ["below a device", "/dev/full/data"],
+  ["of a file", "file"],
+  ["below a file", "file/data"],
+  ["of a dangling link", "dangling"],
+  ["below a dangling link", "dangling/data"],
+  ["of a link to itself", "loop"],
+  ["below a link to itself", "loop/data"],
+  ["with a name of 256 characters", "n".repeat(256)],
+  ["below a name of 256 characters", `${"n".repeat(256)}/data`],
+  ["of 5000 characters", `${"n".repeat(199)}/`.repeat(25)],
+])("a path %s", (_title, name) => {
+  test.each(Object.entries(commandsOfPath))("is an error of %s with the path and the remedy", async (_name, words) => {
+    rmSync(join(top, "restored"), { recursive: true, force: true });
+    openDatabase(usable).close();
+    writeFileSync(join(top, "file"), "text");
+    for (const [target, link] of [
+      ["absent/target", "dangling"],
+      ["loop", "loop"],
+    ] as const) {
+      rmSync(join(top, link), { force: true });
+      symlinkSync(join(top, target), join(top, link));
+    }
+    const path = resolve(top, name);
+    const { code, out, err } = await runLine(...words(path));
+    expect({ code, out }).toEqual({ code: 1, out: "" });
+    expect(err).toMatch(/^serverless-compute-local: .*[:;] [^\n]+$/);
+    expect(err).toContain(path);
+    expect(err).not.toMatch(/\b(?:mkdir|open|lstat|stat|unlink|scandir) '/);
+  });
+});
+
+test("init writes neither file if the handler is a dangling link", async () => {
+  const folder = scratchFolder();
+  const handler = join(folder, "handler.mjs");
+  symlinkSync(join(folder, "absent", "target"), handler);
+  expect(await runLine("init", handler)).toEqual({
+    code: 1,
+    out: "",
+    err: `serverless-compute-local: ${handler}: cannot be written (EEXIST); choose another file or folder`,
+  });
+  expect(readdirSync(folder)).toEqual(["handler.mjs"]);
 });

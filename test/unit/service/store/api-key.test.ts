@@ -56,7 +56,7 @@ test.each([
   [
     "a folder that is a file",
     (folder: string) => writeFileSync(folder, ""),
-    "is a file, below a file or a link to itself",
+    "is a file, below a file or a broken link",
   ],
   [
     "a key that is a link to itself",
@@ -64,7 +64,7 @@ test.each([
       mkdirSync(folder);
       symlinkSync("api-key", apiKeyFileOf(folder));
     },
-    "is a file, below a file or a link to itself",
+    "is a file, below a file or a broken link",
   ],
 ])("%s is an error that names the folder and the remedy", (_title, create, message) => {
   const folder = join(scratchFolder(), "data");

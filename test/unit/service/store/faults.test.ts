@@ -54,9 +54,10 @@ test.each([
   ["SQLITE_NOTADB", `cannot be read (SQLITE_NOTADB: from the system); ${keepFolder}`],
   ["SQLITE_CORRUPT_INDEX", `cannot be read (SQLITE_CORRUPT_INDEX: from the system); ${keepFolder}`],
   ["SQLITE_ERROR", `cannot be read (SQLITE_ERROR: from the system); ${keepFolder}`],
-  ["EEXIST", "/data: is a file, below a file or a link to itself; specify a folder"],
-  ["ENOTDIR", "/data: is a file, below a file or a link to itself; specify a folder"],
-  ["ELOOP", "/data: is a file, below a file or a link to itself; specify a folder"],
+  ["EEXIST", "/data: is a file, below a file or a broken link; specify a folder"],
+  ["ENOTDIR", "/data: is a file, below a file or a broken link; specify a folder"],
+  ["ENAMETOOLONG", "/data: the path or a name in it is too long; specify a shorter path"],
+  ["ELOOP", "/data: is a file, below a file or a broken link; specify a folder"],
 ])("%s at the start says: %s", (code, message) => {
   const error = unreadable("/data", coded(code));
   expect(error).toBeInstanceOf(StartError);
