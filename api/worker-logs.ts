@@ -46,8 +46,8 @@ function createEventReader(onEvent: (event: ServerEvent) => void): (part: string
 /** Wait before a stream is opened again, ms. */
 const reconnectWait = 1_000;
 
-/** Maximum number of failures without a line in between. */
-const maxFailures = 10;
+/** Maximum number of failures without a line in between: time for the service to restart. */
+const maxFailures = 20;
 
 /** Maximum value of `tail` (contract). */
 const maxTail = 5_000;
@@ -66,7 +66,7 @@ export interface WorkerLogOptions {
 
 /**
  * Reads the last lines of a worker's output and then new lines, until the service ends the stream or the signal aborts. Continues after the
- * last line if the connection is lost. Resolves with the position after the last line. Requires REST v2 at `baseUrl`. Rejects with an
+ * last line if the connection is lost or the service restarts. Resolves with the position after the last line. Requires REST v2 at `baseUrl`. Rejects with an
  * ApiError, but not for an unknown worker, which has ended.
  */
 export async function followWorkerLog(
@@ -101,7 +101,7 @@ export async function followWorkerLog(
     } catch (error) {
       if (signal.aborted || (isApiError(error) && error.category === "missing")) return lastId;
       failures += 1;
-      if (!isApiError(error) || !error.ambiguous || failures > maxFailures) throw error;
+      if (!isApiError(error) || !error.retryable || failures > maxFailures) throw error;
       await systemClock.sleep(reconnectWait, signal).catch(() => undefined);
     }
   }

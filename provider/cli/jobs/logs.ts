@@ -1,4 +1,4 @@
-import { followWorkerLog, systemClock, type WorkerLogLine } from "serverless-compute-api";
+import { followWorkerLog, isApiError, systemClock, type WorkerLogLine } from "serverless-compute-api";
 import { type CommandOutput, findEndpoint } from "serverless-compute-api/job-commands";
 import type { JobAccount } from "./job-account";
 
@@ -29,6 +29,9 @@ const checkInterval = 50;
 
 /** Interval at which new workers are looked up, ms. */
 const workerInterval = 2_000;
+
+/** Time for which failed lookups of workers are repeated: time for the service to restart, ms. */
+const maxOutage = 20_000;
 
 /** A line of a worker. */
 interface WorkerLine extends WorkerLogLine {
@@ -121,9 +124,15 @@ export async function printLogs(
     pastLines.sort((a, b) => Date.parse(a.ts) - Date.parse(b.ts));
     for (const line of lines === 0 ? [] : pastLines.slice(-lines)) print(line);
     onLine = print;
-    while (follow) {
+    for (let lastLookup = systemClock.now(); follow; ) {
       await systemClock.sleep(workerInterval, signal);
-      await logs.open(maxTail);
+      try {
+        await logs.open(maxTail);
+        lastLookup = systemClock.now();
+      } catch (error) {
+        const isRepeated = isApiError(error) && error.retryable && systemClock.now() - lastLookup < maxOutage;
+        if (!isRepeated) throw error;
+      }
     }
   } catch (error) {
     if (!account.signal?.aborted) throw explain(error, `logs of endpoint "${name}"`);

@@ -147,6 +147,24 @@ describe("logs --follow", () => {
     ]);
   });
 
+  test("continues after an outage of the service", async () => {
+    const proxy = await startCuttingProxy(service.serverlessUrl);
+    onTestFinished(proxy.close);
+    await printLines(["begin"]);
+    const { texts, err, stop } = follow("print", { SERVERLESS_COMPUTE_URL: proxy.origin }, "--lines", "1");
+    await expect.poll(texts).toEqual(["begin"]);
+    await proxy.close();
+    const lookups = (): number => vi.mocked(systemClock.sleep).mock.calls.filter(([ms]) => ms === 2_000).length;
+    const before = lookups();
+    // The second new wait follows a failed lookup of the workers.
+    await expect.poll(lookups, { timeout: 10_000 }).toBeGreaterThan(before + 1);
+    await proxy.reopen();
+    await printLines(["after"]);
+    await expect.poll(texts).toEqual(["begin", "after"]);
+    expect(err).toEqual([]);
+    expect(await stop()).toBe(0);
+  });
+
   test("ends with one line if the service is gone", async () => {
     const proxy = await startCuttingProxy(service.serverlessUrl);
     await printLines(["begin"]);

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
@@ -5,7 +6,7 @@ import { afterAll, afterEach, vi } from "vitest";
 import { createEndpoint } from "../../../support/endpoint";
 import { scratchFolder } from "../../../support/folders";
 import { serviceDefaults, useSharedService } from "../../../support/local-service";
-import { listenOnLoopback } from "../../../support/loopback";
+import { freePort } from "../../../support/loopback";
 import { registerSecret } from "../../../support/secret-scan";
 import { handlerFile } from "../../../support/target";
 
@@ -77,12 +78,15 @@ export async function startCuttingProxy(target: string) {
         });
     }
   });
-  const origin = await listenOnLoopback(server);
+  // No other process is assigned this port before it is opened again.
+  const port = await freePort();
+  const listen = () => once(server.listen(port, "127.0.0.1"), "listening");
+  await listen();
   const cut = (): void => {
     for (const socket of sockets) socket.destroy();
   };
   return {
-    origin,
+    origin: `http://127.0.0.1:${port}`,
     /** Number of connections so far. */
     connections: () => count,
     cut,
@@ -90,5 +94,7 @@ export async function startCuttingProxy(target: string) {
       server.close();
       cut();
     },
+    /** Listens again at the same address after `close`. */
+    reopen: listen,
   };
 }
