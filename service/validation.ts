@@ -117,8 +117,8 @@ function describe(issue: z.core.$ZodIssue, shape: z.ZodType, input: unknown): Is
   if (path.length === 0)
     return [{ path: wholeBody, text: code === "invalid_type" ? "must be a JSON object" : expectation(issue) }];
   const allowed = ruleText(issue, shape);
-  // A rule of our own names a property of the value that it checks; any other issue has the value, such as a part of a text.
-  const value = code === "custom" ? valueAt(input, path) : issue.input;
+  // A rule of our own and a union name a property of the value that they check; any other issue has the value, such as a part of a text.
+  const value = code === "custom" || code === "invalid_union" ? valueAt(input, path) : issue.input;
   const isMissing = value === undefined && ["invalid_type", "invalid_value", "invalid_union"].includes(code);
   const isShown = value !== undefined && !isHidden(path);
   const subject = isMissing ? "is required and " : isShown ? `${showValue(value)} is not allowed; ` : "";

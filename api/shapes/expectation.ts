@@ -44,6 +44,7 @@ function ruleOf(issue: z.core.$ZodIssue): string {
     case "invalid_value":
       return `must be ${showChoices(issue.values)}`;
     case "invalid_union":
+      if ("options" in issue && issue.options) return `must be ${showChoices(issue.options)}`;
       return issue.errors[0]?.[0] ? ruleOf(issue.errors[0][0]) : "must have another form";
     case "invalid_format":
       // A pattern or an address always has a message, which describes the valid texts.

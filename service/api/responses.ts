@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { errorKindOf, internalError, issuesText, issueText, ServiceError } from "../errors";
 import type { OpenResponses } from "./connections";
-import { nameInGraphql, nameInRestV1, nameInRestV2 } from "./property-names";
+import { nameInGraphql, nameInRestV2 } from "./property-names";
 import { bodyTooLarge, wrongContentType } from "./request-body";
 
 /** Root path of each API. */
@@ -59,7 +59,7 @@ function errorBody(path: string, error: ServiceError): object {
   const { message, issues } = error;
   if (path.startsWith(roots.graphql)) return { data: null, errors: [{ message: issuesText(issues, nameInGraphql) }] };
   if (path.startsWith(`${roots.loadBalancers}/`)) return { error: message };
-  if (!path.startsWith(`${roots.jobs}/`)) return { message: issuesText(issues, nameInRestV1) };
+  if (!path.startsWith(`${roots.jobs}/`)) return { message };
   return path.split("/", 4)[3] === "openai" ? openaiErrorBody(error) : { error: message };
 }
 

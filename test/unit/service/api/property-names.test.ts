@@ -1,94 +1,18 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { createService } from "serverless-compute-local";
 import { describe, expect, test } from "vitest";
-import { v2Controllers } from "../../../../service/api/management/controllers";
-import { createPager } from "../../../../service/api/management/pages";
-import { readSeedFile } from "../../../../service/seed/seed-file";
-import { applySeed } from "../../../../service/seed/seeding";
-import { scratchFolder } from "../../../support/folders";
-import { type Fields, freshName, useSharedService } from "../../../support/local-service";
-import { at, type RawResponse, send, stringAt } from "../../../support/raw-http";
-import { useResources } from "../resources/resources-rig";
-
-type Api = "v1" | "v2" | "graphql" | "seed";
-/** Path, mutation or section of the file, and the fields of a new object. */
-type Request = [place: string, fields: Fields];
-
-const rig = await useSharedService({ templateRelease: 0, workerQuota: 20 });
-const templateId = await rig.template();
-
-const v1Endpoint = (fields: Fields): Request => ["/endpoints", { name: "e", templateId, workersMax: 0, ...fields }];
-const v2Fields = (fields: Fields): Fields => ({
-  type: "QUEUE",
-  gpu: { pools: ["AMPERE_24"] },
-  scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
-  ...fields,
-});
-const v2Endpoint = (fields: Fields): Request => [
-  "/serverless",
-  v2Fields({ name: "e", image: "acme/none:1", ...fields }),
-];
-const seedEndpoint = (fields: Fields): Request => [
-  "endpoints",
-  v2Fields({ image: "acme/none:1", workers: { max: 0 }, ...fields }),
-];
-const graphqlEndpoint = (fields: Fields): Request => [
-  "saveEndpoint(input: $input) { id } } #EndpointInput",
-  { name: "e", gpuIds: "AMPERE_24", templateId, workersMax: 0, ...fields },
-];
-const v1Template = (fields: Fields): Request => [
-  "/templates",
-  { name: freshName("t"), imageName: "acme/none:1", isServerless: true, ...fields },
-];
-const v2Template = (fields: Fields): Request => [
-  "/templates",
-  { name: freshName("t"), image: "acme/none:1", serverless: true, ...fields },
-];
-const seedTemplate = (fields: Fields): Request => ["templates", { image: "acme/none:1", serverless: true, ...fields }];
-const graphqlTemplate = (fields: Fields): Request => [
-  "saveTemplate(input: $input) { id } } #SaveTemplateInput",
-  {
-    name: freshName("t"),
-    imageName: "acme/none:1",
-    containerDiskInGb: 5,
-    volumeInGb: 0,
-    dockerArgs: "",
-    env: [],
-    isServerless: true,
-    ...fields,
-  },
-];
-
-/** The text about the properties of a response of REST v2. */
-const problemText = (response: RawResponse): string => {
-  const errors = at(response.json, "errors");
-  return Array.isArray(errors) ? errors.join("; ") : stringAt(response, "detail");
-};
-
-/** Sends the invalid request of one API; returns the text of the error. */
-const textIn: { [Key in Api]: (place: string, fields: Fields, key?: string) => Promise<string> } = {
-  v1: async (path, fields) => stringAt(await rig.rest("POST", path, fields), "message"),
-  v2: async (path, fields) =>
-    problemText(await send("POST", `${rig.service.url}/v2${path}`, { key: rig.service.apiKey, json: fields })),
-  graphql: async (mutation, input) => {
-    const [selection = "", type = ""] = mutation.split(" #");
-    const response = await rig.graphql(`mutation ($input: ${type}!) { ${selection}`, { input });
-    return stringAt(response, "errors", 0, "message");
-  },
-  seed: async (section, fields, key = "own") => {
-    const file = join(scratchFolder(), "seed.yaml");
-    writeFileSync(file, JSON.stringify({ simulate: { workerQuota: 20 }, [section]: { [key]: fields } }));
-    const resources = useResources({ workerQuota: 20 });
-    const controllers = v2Controllers({ resources, pager: createPager(1), serverlessUrl: () => "" });
-    try {
-      applySeed(readSeedFile(file), resources, controllers, () => "");
-    } catch (error) {
-      return String(error).slice(`StartError: ${file}: `.length);
-    }
-    throw new Error("the seed file is valid");
-  },
-};
+import {
+  type Api,
+  graphqlEndpoint,
+  graphqlTemplate,
+  type Request,
+  seedEndpoint,
+  seedTemplate,
+  textIn,
+  v1Endpoint,
+  v1Template,
+  v2Endpoint,
+  v2Template,
+} from "./support/invalid-requests";
 
 /** A value with a word that is also a property, so that a renamed word would show. */
 const nosuch = "workersMin isServerless";
@@ -213,6 +137,108 @@ const cases: [
       v2: ["value", ["/account/secrets", { name: "s", value: "" }]],
       graphql: ["value", ["secretCreate(input: $input) { id } } #SecretCreateInput", { name: "s", value: "" }]],
       seed: ["valueFromEnv", ["secrets", { valueFromEnv: "EMPTY" }]],
+    },
+  ],
+  [
+    "a start command that is no list of texts",
+    "1 is not allowed; must be a string",
+    {
+      v1: ["dockerEntrypoint.0", v1Template({ dockerEntrypoint: [1] })],
+      v2: ["entrypoint.0", v2Template({ entrypoint: [1] })],
+      seed: ["entrypoint.0", seedTemplate({ entrypoint: [1] })],
+    },
+  ],
+  [
+    "an unknown GPU pool or type",
+    `"${nosuch}" does not exist; must be one of AMPERE_16, `,
+    {
+      v1: [
+        "gpuTypeIds",
+        v1Endpoint({ gpuTypeIds: [nosuch] }),
+        `"${nosuch}" is not allowed; must be one of NVIDIA RTX A4000, `,
+      ],
+      v2: ["gpu.pools", v2Endpoint({ gpu: { pools: [nosuch] } })],
+      graphql: [
+        "gpuIds",
+        graphqlEndpoint({ gpuIds: nosuch }),
+        `"${nosuch}" is not allowed; must be one of NVIDIA RTX A4000, `,
+      ],
+      seed: ["gpu.pools", seedEndpoint({ gpu: { pools: [nosuch] } })],
+    },
+  ],
+  [
+    "an unknown CPU flavour",
+    `"${nosuch}" is not allowed; must be one of cpu3c, `,
+    {
+      v1: ["cpuFlavorIds", v1Endpoint({ computeType: "CPU", cpuFlavorIds: [nosuch] })],
+      v2: ["cpu", v2Endpoint({ gpu: undefined, cpu: [{ id: nosuch, vcpuCount: 2 }] })],
+      graphql: ["instanceIds", graphqlEndpoint({ instanceIds: [`${nosuch}-2-4`] })],
+      seed: ["cpu", seedEndpoint({ gpu: undefined, cpu: [{ id: nosuch, vcpuCount: 2 }] })],
+    },
+  ],
+  [
+    "too many GPUs",
+    "2147483648 is not allowed; must be 2147483647 or less",
+    {
+      v1: ["gpuCount", v1Endpoint({ gpuCount: 2 ** 31 })],
+      v2: ["gpu.count", v2Endpoint({ gpu: { pools: ["AMPERE_24"], count: 2 ** 31 } })],
+      seed: ["gpu.count", seedEndpoint({ gpu: { pools: ["AMPERE_24"], count: 2 ** 31 } })],
+    },
+  ],
+  [
+    "an unknown network volume",
+    `network volume "${nosuch}" does not exist`,
+    {
+      v1: ["networkVolumeId", v1Endpoint({ networkVolumeId: nosuch })],
+      v2: ["networkVolumes", v2Endpoint({ networkVolumes: [nosuch] })],
+      graphql: ["networkVolumeId", graphqlEndpoint({ networkVolumeId: nosuch })],
+    },
+  ],
+  [
+    "an execution timeout below the minimum",
+    "1 is not allowed; must be a whole number from 5000 to 604800000",
+    {
+      v1: ["executionTimeoutMs", v1Endpoint({ executionTimeoutMs: 1 })],
+      v2: ["timeout", v2Endpoint({ timeout: 1 }), "1 is not allowed; must be 0, or from 5000 to 604800000"],
+      graphql: ["executionTimeoutMs", graphqlEndpoint({ executionTimeoutMs: 1 })],
+      seed: ["timeout", seedEndpoint({ timeout: 1 }), "1 is not allowed; must be 0, or from 5000 to 604800000"],
+    },
+  ],
+  [
+    "an idle timeout above the maximum",
+    "3601 is not allowed; must be a whole number from 1 to 3600",
+    {
+      v1: ["idleTimeout", v1Endpoint({ idleTimeout: 3601 })],
+      v2: ["workers.idleTimeout", v2Endpoint({ workers: { idleTimeout: 3601 } })],
+      graphql: ["idleTimeout", graphqlEndpoint({ idleTimeout: 3601 })],
+      seed: ["workers.idleTimeout", seedEndpoint({ workers: { idleTimeout: 3601 } })],
+    },
+  ],
+  [
+    "an unknown scaling type",
+    `"${nosuch}" is not allowed; must be "QUEUE_DELAY" or "REQUEST_COUNT"`,
+    {
+      v1: ["scalerType", v1Endpoint({ scalerType: nosuch })],
+      v2: ["scaling.type", v2Endpoint({ scaling: { type: nosuch } })],
+      graphql: ["scalerType", graphqlEndpoint({ scalerType: nosuch })],
+      seed: ["scaling.type", seedEndpoint({ scaling: { type: nosuch } })],
+    },
+  ],
+  [
+    "no scaling type",
+    'is required and must be "QUEUE_DELAY" or "REQUEST_COUNT"',
+    {
+      v2: ["scaling.type", v2Endpoint({ scaling: { queueDelay: 4 } })],
+      seed: ["scaling.type", seedEndpoint({ scaling: { queueDelay: 4 } })],
+    },
+  ],
+  [
+    "an unknown FlashBoot type",
+    `"${nosuch}" is not allowed; must be "OFF", "FLASHBOOT" or "PRIORITY_FLASHBOOT"`,
+    {
+      v1: ["flashboot", v1Endpoint({ flashboot: nosuch }), `"${nosuch}" is not allowed; must be true or false`],
+      v2: ["flashboot", v2Endpoint({ flashboot: nosuch })],
+      seed: ["flashboot", seedEndpoint({ flashboot: nosuch })],
     },
   ],
 ];
