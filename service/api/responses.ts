@@ -15,6 +15,7 @@ export const reservedWords = [
   "serverless",
   "templates",
   "network-volumes",
+  "global-volumes",
   "registries",
   "catalog",
   "billing",

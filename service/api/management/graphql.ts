@@ -17,9 +17,9 @@ import { cpuFlavorRecord, dataCenterRecord, gpuAvailability, gpuTypeRecord } fro
 import { graphqlBounds, readDocument } from "./graphql-document";
 import { publicError } from "./graphql-errors";
 import { graphqlSchema } from "./graphql-schema";
-import { rejectPod } from "./pods";
 import { graphqlSecret } from "./secret";
 import { graphqlTemplate, readGraphqlServerlessTemplate, readGraphqlTemplate } from "./template";
+import { rejectCreate } from "./unsupported-kinds";
 
 const graphqlRequest = z.object({
   query: z.string(),
@@ -179,9 +179,9 @@ function createResolvers(resources: Resources, needsScaleDown: boolean) {
       const { endpointId, templateId } = requireArgument("input", input);
       return endpointOf(endpoints.update(endpointId, { templateId }));
     },
-    podFindAndDeployOnDemand: rejectPod,
-    podRentInterruptable: rejectPod,
-    deployCpuPod: rejectPod,
+    podFindAndDeployOnDemand: () => rejectCreate("pod"),
+    podRentInterruptable: () => rejectCreate("pod"),
+    deployCpuPod: () => rejectCreate("pod"),
     updateUserSettings: ({ input }: Input<object>) =>
       graphqlAccount(accountSettings.update(requireArgument("input", input))),
     secretCreate: ({ input }: Input) => graphqlSecret(secrets.create(parseInput(secretCreateInput, input))),

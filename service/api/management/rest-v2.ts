@@ -10,7 +10,7 @@ import { registerCatalogRoutes } from "./catalog";
 import { registerControllers, type V2Controllers } from "./controllers";
 import { registerDelegationRoutes } from "./delegations";
 import type { Pager } from "./pages";
-import { registerPodRoutes } from "./pods";
+import { registerUnsupportedKind } from "./unsupported-kinds";
 import { registerWorkerRoutes, type WorkerView } from "./workers";
 
 /** Registers REST v2 under the root of the job API. */
@@ -46,7 +46,9 @@ export function registerRestV2Routes(
   registerWorkerRoutes(app, { resources, view, clock, pager });
   registerCatalogRoutes(app, resources);
   registerDelegationRoutes(app, resources.delegations);
-  registerPodRoutes(app, { pods: [], pagination: { nextCursor: null, hasNextPage: false } });
+  const pagination = { nextCursor: null, hasNextPage: false };
+  registerUnsupportedKind(app, "pod", { pods: [], pagination });
+  registerUnsupportedKind(app, "global volume", { globalVolumes: [], pagination });
   registerAccountRoutes(app, resources);
   registerBillingRoutes(app, clock);
   rejectOtherMethods(app, new Map(methods));

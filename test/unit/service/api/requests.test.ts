@@ -17,6 +17,23 @@ describe("an invalid request is rejected in the form of its API", () => {
     expect(response.text).not.toContain("hush");
   });
 
+  test("global volumes, which this service does not have, are an empty page, POST is 501, and every id is unknown", async () => {
+    const call = (method: string, path = "") =>
+      send(method, `${rig.service.serverlessUrl}/v2/global-volumes${path}`, {
+        key: key(),
+        ...(method === "POST" && { json: { name: "models" } }),
+      });
+    const list = await call("GET");
+    expectResponse(list, 200);
+    expect(list.json).toEqual({ globalVolumes: [], pagination: { nextCursor: null, hasNextPage: false } });
+    expectResponse(await call("POST"), 501, {
+      detail: "global volumes: cannot be created; this service runs serverless endpoints only",
+    });
+    for (const method of ["GET", "DELETE"])
+      expectResponse(await call(method, "/gsb_1"), 404, { detail: "resource not found" });
+    expectResponse(await call("PATCH", "/gsb_1"), 405);
+  });
+
   test.each([
     ["GET", "/nosuch"],
     ["PUT", "/endpoints"],
