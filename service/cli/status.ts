@@ -15,61 +15,50 @@ export interface StatusFlags {
 
 const location = z.object({ node: z.string().optional(), pod: z.string(), phase: z.string() });
 
-const statusResponse = z.object({
-  problem: z.string().optional(),
-  endpoints: z.array(
-    endpointHealth.unwrap().extend({
-      id: z.string(),
-      name: z.string(),
-      imageName: z.string().default(""),
-      template: z.object({ id: z.string(), name: z.string().optional() }).optional(),
-      workersMin: z.number(),
-      workersMax: z.number(),
-      running: z.array(
-        z.object({ id: z.string(), status: z.string(), startedAt: z.number(), location: location.optional() }),
-      ),
-      message: z.string().optional(),
-      hint: z.string().optional(),
-    }),
-  ),
-});
+/** An endpoint of the response, in the form of the output of `--json`. */
+const endpointStatus = endpointHealth
+  .unwrap()
+  .extend({
+    id: z.string(),
+    name: z.string(),
+    imageName: z.string().default(""),
+    /** The template that contains the container; undefined if the container is the endpoint's own. */
+    template: z.object({ id: z.string(), name: z.string().optional() }).optional(),
+    workersMin: z.number(),
+    workersMax: z.number(),
+    running: z.array(
+      z.object({
+        id: z.string(),
+        status: z.string(),
+        startedAt: z.number().transform((ms) => new Date(ms)),
+        location: location.optional(),
+      }),
+    ),
+    /** The reason why workers do not start or crash; undefined without a problem. */
+    message: z.string().optional(),
+    /** The reason why jobs wait although workers run; undefined without a reason. */
+    hint: z.string().optional(),
+  })
+  .transform(({ id, name, imageName, template, workersMin, workersMax, jobs, running, message, hint }) => ({
+    id,
+    name,
+    image: imageName,
+    template,
+    workersMin,
+    workersMax,
+    jobs,
+    workers: running,
+    problem: message,
+    hint,
+  }));
+type EndpointStatus = z.output<typeof endpointStatus>;
 
-/** An endpoint in the output of `--json`. */
-interface EndpointStatus {
-  id: string;
-  name: string;
-  image: string;
-  /** The template that contains the container; undefined if the container is the endpoint's own. */
-  template: { id: string; name?: string | undefined } | undefined;
-  workersMin: number;
-  workersMax: number;
-  jobs: { inQueue: number; inProgress: number; completed: number; failed: number; retried: number };
-  /** `startedAt` in ISO 8601. */
-  workers: { id: string; status: string; startedAt: Date; location?: z.output<typeof location> | undefined }[];
-  /** The reason why workers do not start or crash; undefined without a problem. */
-  problem: string | undefined;
-  /** The reason why jobs wait although workers run; undefined without a reason. */
-  hint: string | undefined;
-}
+const statusResponse = z.object({ problem: z.string().optional(), endpoints: z.array(endpointStatus) });
 
 /** Prints the endpoints of the running service with their queues and workers. */
 export async function printStatus({ data, json }: StatusFlags, output: Output): Promise<void> {
   const { serviceUrl, send } = connect(data);
-  const { problem, ...response } = statusResponse.parse(expectSuccess(await send("GET", localPaths.status)).json);
-  const endpoints = response.endpoints.map(
-    ({ id, name, imageName, template, workersMin, workersMax, jobs, running, message, hint }): EndpointStatus => ({
-      id,
-      name,
-      image: imageName,
-      template,
-      workersMin,
-      workersMax,
-      jobs,
-      workers: running.map((worker) => ({ ...worker, startedAt: new Date(worker.startedAt) })),
-      problem: message,
-      hint,
-    }),
-  );
+  const { problem, endpoints } = statusResponse.parse(expectSuccess(await send("GET", localPaths.status)).json);
   output.out(
     json ? JSON.stringify({ url: serviceUrl, problem, endpoints }) : statusText(serviceUrl, problem, endpoints),
   );

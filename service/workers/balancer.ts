@@ -18,6 +18,7 @@ export interface Lease {
 /** A request waiting for a worker. */
 export interface Waiter {
   id: string;
+  endpointId: string;
   queuedAt: number;
   assign(worker: Worker): void;
   fail(error: ServiceError): void;
@@ -39,8 +40,8 @@ export function createBalancer({
 }) {
   /** Servers of workers that have passed a health check. */
   const servers = new Map<Worker, WorkerServer>();
-  const endpoints = new Map<string, Set<Waiter>>();
-  const waitersOf = (endpointId: string): Waiter[] => [...(endpoints.get(endpointId) ?? [])];
+  const waiters = new Set<Waiter>();
+  const waitersOf = (endpointId: string): Waiter[] => [...waiters].filter((waiter) => waiter.endpointId === endpointId);
   let leases = 0;
   let closing: AbortController | undefined;
 
@@ -77,16 +78,15 @@ export function createBalancer({
 
   function waitForWorker(endpointId: string, disconnect: AbortSignal): Promise<Worker> {
     return new Promise((resolve, reject) => {
-      const waiters = endpoints.get(endpointId) ?? new Set();
       const ended = new AbortController();
       const removeWaiter = (): void => {
         ended.abort();
         waiters.delete(waiter);
-        if (waiters.size === 0) endpoints.delete(endpointId);
         registry.events.emit("changed", endpointId);
       };
       const waiter: Waiter = {
         id: randomUUID(),
+        endpointId,
         queuedAt: clock.now(),
         assign(worker) {
           removeWaiter();
@@ -97,7 +97,7 @@ export function createBalancer({
           reject(error);
         },
       };
-      endpoints.set(endpointId, waiters.add(waiter));
+      waiters.add(waiter);
       disconnect.addEventListener("abort", () => waiter.fail(disconnectError()), {
         signal: ended.signal,
       });
@@ -158,9 +158,7 @@ export function createBalancer({
 
     /** Fails a waiting request because no worker starts; returns false if there is no such request. */
     reject(id: string, error: string): boolean {
-      const waiter = [...endpoints.values()]
-        .flatMap((waiters) => [...waiters])
-        .find((candidate) => candidate.id === id);
+      const waiter = [...waiters].find((candidate) => candidate.id === id);
       waiter?.fail(new ServiceError("badGateway", error));
       return waiter !== undefined;
     },
@@ -173,8 +171,7 @@ export function createBalancer({
     /** Fails waiting requests; waits up to `deadline` ms for running requests. */
     async close(deadline: number): Promise<void> {
       closing = new AbortController();
-      for (const endpointId of [...endpoints.keys()])
-        for (const waiter of waitersOf(endpointId)) waiter.fail(serviceStopping());
+      for (const waiter of waiters) waiter.fail(serviceStopping());
       if (leases > 0) await clock.sleep(deadline, closing.signal).catch(() => undefined);
     },
   };
