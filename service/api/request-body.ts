@@ -5,7 +5,7 @@ import { ServiceError } from "../errors";
 import { checkParsedText } from "../validation";
 
 /** Adds a parser for bodies of these content types; rejects a body that is not UTF-8, because its decoded text would differ. */
-export function addTextParser(
+function addTextParser(
   app: FastifyInstance,
   contentTypes: string[],
   parse: (text: string) => unknown,

@@ -159,12 +159,9 @@ export function createJobStream({
   }
 
   async function waitUntilDeadline(earlierRead: Promise<void>, deadline: number, signal: AbortSignal): Promise<void> {
-    const timer = new AbortController();
-    const cancel = (): void => timer.abort();
-    signal.addEventListener("abort", cancel);
-    await Promise.race([earlierRead, clock.sleep(deadline - clock.now(), timer.signal).catch(() => undefined)]);
-    cancel();
-    signal.removeEventListener("abort", cancel);
+    const ended = new AbortController();
+    void earlierRead.then(() => ended.abort());
+    await clock.sleep(deadline - clock.now(), AbortSignal.any([signal, ended.signal])).catch(() => undefined);
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Duplex } from "node:stream";
+import type { Clock } from "serverless-compute-api/clock";
 import type { WorkerEnvironment } from "../../resources/endpoint-lookup";
 import type { ServerPorts, WorkerServer } from "../worker-server";
 
@@ -131,6 +132,13 @@ export interface ProgramEnd {
   clean: boolean;
   /** True if this machine could not start it, because it has no free process, file or memory. */
   isMachineFull?: boolean;
+}
+
+/** Kills a program `grace` ms after the request for its end, unless it ends before. */
+export function killAfter(grace: number, program: Pick<WorkerProcess, "kill" | "ended">, clock: Clock): void {
+  const timer = new AbortController();
+  void program.ended.then(() => timer.abort());
+  clock.sleep(grace, timer.signal).then(program.kill, () => undefined);
 }
 
 /** The end of a program in a container, whose exit code contains the signal that ended it. */

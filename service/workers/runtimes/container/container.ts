@@ -5,7 +5,15 @@ import { deferred } from "../../../deferred";
 import { messageOf } from "../../../errors";
 import { createLastLines, readLines } from "../../lines";
 import { CallError } from "../json-client";
-import { endWithCode, isSignal, outOfMemory, type ProcessEnd, type ProgramEnd, type WorkerProcess } from "../runtime";
+import {
+  endWithCode,
+  isSignal,
+  killAfter,
+  outOfMemory,
+  type ProcessEnd,
+  type ProgramEnd,
+  type WorkerProcess,
+} from "../runtime";
 import type { EngineClient } from "./engine-client";
 import { splitOutput } from "./output";
 
@@ -146,9 +154,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
       if (hasEnded || stopped.signal.aborted) return;
       stopped.abort();
       void callIfPresent("POST", `${path}/kill`, { signal: "SIGTERM" });
-      const graceTimer = new AbortController();
-      void ended.then(() => graceTimer.abort());
-      clock.sleep(grace, graceTimer.signal).then(kill, () => undefined);
+      killAfter(grace, { kill, ended }, clock);
     },
   };
 }

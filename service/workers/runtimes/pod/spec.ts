@@ -66,7 +66,7 @@ function affinityOf({ gpuTypeIds, dataCenterIds }: ContainerNeeds, settings: Kub
 }
 
 /** Owner labels of a service's objects. */
-export const ownerLabels = (serviceId: string): Record<string, string> => ({
+const ownerLabels = (serviceId: string): Record<string, string> => ({
   [labels.manager]: "serverless-compute-local",
   [labels.service]: serviceId,
 });

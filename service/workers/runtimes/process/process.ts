@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Clock } from "serverless-compute-api/clock";
 import { codeOf } from "../../../errors";
 import { createLastLines, readLines } from "../../lines";
-import type { ProcessEnd, ProgramEnd, WorkerProcess } from "../runtime";
+import { killAfter, type ProcessEnd, type ProgramEnd, type WorkerProcess } from "../runtime";
 import type { Reaper } from "./reaper";
 
 interface ProcessStart {
@@ -105,6 +105,9 @@ export function startProcess(start: ProcessStart): WorkerProcess {
   }
 
   const ended = waitForEnd();
+  function kill(): void {
+    if (!hasEnded) signal("SIGKILL");
+  }
   return {
     channel,
     ended,
@@ -112,16 +115,9 @@ export function startProcess(start: ProcessStart): WorkerProcess {
       if (hasEnded) return;
       isStopped = true;
       signal("SIGTERM");
-      const graceTimer = new AbortController();
-      void ended.then(() => graceTimer.abort());
-      clock.sleep(grace, graceTimer.signal).then(
-        () => hasEnded || signal("SIGKILL"),
-        () => undefined,
-      );
+      killAfter(grace, { kill, ended }, clock);
     },
-    kill() {
-      if (!hasEnded) signal("SIGKILL");
-    },
+    kill,
   };
 }
 
