@@ -2,9 +2,7 @@
 export const retirableApis = ["v1", "graphql"] as const;
 export type RetirableApi = (typeof retirableApis)[number];
 
-/** An error of the service. */
 interface ErrorKind {
-  /** HTTP status. */
   status: number;
   /** The `type` and `code` at /openai. */
   type: string;

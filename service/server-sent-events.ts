@@ -4,7 +4,6 @@ export const eventStreamType = "text/event-stream";
 /** A comment, which clients ignore. It sends the head of a response, and detects closed connections. */
 export const commentText = ":\n\n";
 
-/** Fields of a server-sent event. */
 interface ServerSentEvent {
   /** Name of the event; clients call it "message" without one. */
   event?: string;

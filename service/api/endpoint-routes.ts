@@ -66,7 +66,6 @@ export function createEndpointRoutes({
   }
 
   return {
-    /** Registers the job API. */
     jobs: (app: FastifyInstance): void =>
       registerJobs(app, createAdmission(auth, typeOf, rateLimits, faults), settings),
 
@@ -77,7 +76,6 @@ export function createEndpointRoutes({
         jobVisibilityDelay: 0,
       }),
 
-    /** Registers the worker channel. */
     workerChannel: (app: FastifyInstance): void =>
       registerChannelRoutes(app, {
         dispatcher,
@@ -88,7 +86,6 @@ export function createEndpointRoutes({
         operationOf: (worker, jobId) => queue.active.runningAt(jobId, worker)?.operation,
       }),
 
-    /** Registers the routes of load balancing endpoints. */
     loadBalancers: (app: FastifyInstance, openResponses: OpenResponses): void =>
       registerLoadBalancerRoutes(app, {
         auth,

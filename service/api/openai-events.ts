@@ -151,7 +151,6 @@ export function createEventText() {
       undecided = [];
       return passText(text);
     },
-    /** The end of the stream. */
     end(): string {
       const rest = `${decide()}${unfinished.missingEnd()}`;
       return hasValues || !isEventStream ? `${rest}${eventText({ data: "[DONE]" })}` : rest;

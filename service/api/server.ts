@@ -101,7 +101,6 @@ export function createServer(deps: {
     requests += 1;
     return isStopping ? new ServiceError("stopping", "the service is stopping", { connection: "close" }) : undefined;
   }
-  /** Registers routes for users. */
   const registerForUsers = (prefix: string, register: (scope: FastifyInstance) => void): void =>
     void app.register(
       async (scope) => {

@@ -9,7 +9,6 @@ import type { Output } from "./output";
 /** Flags of `status`. */
 export interface StatusFlags {
   data: string;
-  /** True to print JSON. */
   json: boolean;
 }
 

@@ -134,7 +134,6 @@ export function createRanges(clock: Clock, stored: StoredRanges = []) {
         else increment(ringBuffer.failed, index);
       }
     },
-    /** Records the number of queued jobs. */
     recordQueue(waiting: number): void {
       for (const ringBuffer of ringBuffers) {
         const index = advance(ringBuffer);

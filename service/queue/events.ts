@@ -10,7 +10,6 @@ interface JobEventMap {
   streamed: [job: RunningJob];
   /** A job is over; `before` is its previous state. */
   ended: [job: FinalJob, before: Job, output: string | undefined];
-  /** A job's ttl changed. */
   ttlChanged: [job: Job];
   /** An unfinished job was removed. */
   removed: [job: LiveJob];

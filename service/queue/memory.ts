@@ -57,7 +57,6 @@ export function createActiveJobs(onRollback: GroupCommit["onRollback"], clock: C
   return {
     get: (id: string): LiveJob | undefined => jobs.get(id),
     all: (): Iterable<LiveJob> => jobs.values(),
-    /** Unfinished jobs of an endpoint. */
     byEndpoint: (endpointId: string): LiveJob[] => [...jobs.values()].filter((job) => job.endpointId === endpointId),
     /** The job, if it runs on this worker and its ttl has not expired. */
     runningAt(id: string, worker: JobWorker): RunningJob | undefined {
@@ -65,9 +64,7 @@ export function createActiveJobs(onRollback: GroupCommit["onRollback"], clock: C
       if (job?.status !== "IN_PROGRESS" || job.expiresAt <= clock.now()) return undefined;
       return job.workerId === worker.id && job.endpointId === worker.endpointId ? job : undefined;
     },
-    /** Number of running jobs of an endpoint. */
     running: (endpointId: string): number => running.get(endpointId) ?? 0,
-    /** Number of waiting jobs of an endpoint. */
     waiting: (endpointId: string): number => queues.get(endpointId)?.size ?? 0,
     ready,
     /** The endpoint's first waiting job. Expired jobs leave the queue before they are removed. */
@@ -126,7 +123,6 @@ export function createReadyQueue() {
   const waiters: WaitingWorker[] = [];
   const queueOf = ({ lowPriority }: QueuedJob) => (lowPriority ? lowPriorityJobs : normalPriorityJobs);
   return {
-    /** Number of waiting jobs. */
     get size(): number {
       return normalPriorityJobs.size + lowPriorityJobs.size;
     },
@@ -141,14 +137,11 @@ export function createReadyQueue() {
     get jobsForScaling(): Iterable<QueuedJob> {
       return normalPriorityJobs;
     },
-    /** True if a worker waits. */
     get hasWaiter(): boolean {
       return waiters.length > 0;
     },
-    /** Adds a waiting worker. */
     addWaiter: (waiter: WaitingWorker): void =>
       void (waiter.isLastResort ? waiters.unshift(waiter) : waiters.push(waiter)),
-    /** Removes a waiting worker. */
     removeWaiter(waiter: WaitingWorker): void {
       const index = waiters.lastIndexOf(waiter);
       if (index !== -1) waiters.splice(index, 1);

@@ -132,7 +132,6 @@ export function createJobStore(database: Database) {
     remove(seq: number): void {
       for (const command of remove) command.run(seq);
     },
-    /** Removes an endpoint's jobs. */
     removeEndpoint(endpointId: string): void {
       for (const command of removeEndpoint) command.run(endpointId);
     },

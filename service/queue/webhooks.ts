@@ -19,7 +19,6 @@ const webhookRow = z.object({
   jobId: z.string(),
   url: z.string(),
   body: z.string(),
-  /** Number of attempts so far. */
   attempts: z.number(),
 });
 /** A webhook that has not been delivered yet. */

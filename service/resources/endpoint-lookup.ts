@@ -79,7 +79,6 @@ export function createEndpointLookup(deps: {
     rolledBack: releases.rolledBack,
     /** The lack of stock that prevents the start of workers; undefined if there is stock. */
     lackOfStock: (id: string): string | undefined => stock.lackOfStock(endpoints.get(id)),
-    /** Ids of all volumes. */
     volumeIds: (): Set<string> => new Set(volumes.list().map(({ id }) => id)),
     /** Images used by endpoints. */
     images: (): Set<string> => new Set(endpoints.list().map(({ templateId }) => templates.get(templateId).imageName)),

@@ -24,7 +24,6 @@ export const endpointSettings = restEndpointCreate.safeExtend({
   env: z.record(z.string(), z.string()).default({}),
   /** GPU pools and types as sent to GraphQL; `gpuTypeIds` contains the resulting types. */
   gpuIds: z.string().optional(),
-  /** CPU instances. */
   instanceIds: z.array(instanceIdText).default([]),
   modelReferences: z.array(z.string()).default([]),
   flashbootPriority: z.boolean().optional(),

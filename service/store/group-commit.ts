@@ -44,7 +44,6 @@ const maxWait = 3;
 /** Creates the group commit of a store; `clock` ignores changes of the system time. */
 export function createGroupCommit(database: Database, clock: Clock): GroupCommit {
   let pending: Entry[] = [];
-  /** The current transaction. */
   let current: { undos: (() => void)[]; writes: (() => void)[] } | undefined;
   let scheduled = false;
   let closed = false;

@@ -24,7 +24,6 @@ import type { Survivor } from "./runtimes/runtime";
 import { createWorkerTokens } from "./tokens";
 import { countRunning, stateOf, type WorkerState } from "./worker-record";
 
-/** Settings of workers. */
 interface WorkerSettings extends RuntimeSettings {
   timings: ServiceTimings;
 }
@@ -179,7 +178,6 @@ export function createWorkers({
       await removeUnusedImages();
     },
 
-    /** Deletes the content of a deleted volume. */
     removeVolume: runtime.removeVolume,
 
     /** Connects the runtime; rejects with a StartError if it is required and unavailable. */
@@ -225,7 +223,6 @@ export function createWorkers({
     },
   };
 
-  /** Removes pulled images that are no longer used. */
   async function removeUnusedImages(): Promise<void> {
     await runtime
       .removeUnusedImages(endpoints.images())

@@ -71,7 +71,6 @@ export function createLastLines(onLine: (line: string) => void) {
       for (const one of lines ?? [line]) addTo(lines ? errors : stdout, one);
       onLine(line);
     },
-    /** Adds a line of stderr. */
     addError(line: string): void {
       addTo(errors, line);
       onLine(line);

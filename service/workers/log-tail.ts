@@ -96,7 +96,6 @@ export function createLogTail(file: string) {
       }
     },
 
-    /** The beginning of an unfinished line. */
     unfinishedLine: (): string => unfinishedLine,
     close: (): Promise<void> => switchTo(undefined),
   };

@@ -45,7 +45,6 @@ export function createLogFile(file: string, maxBytes = maxLogSize) {
       lines += `${line}\n`;
     },
     flush,
-    /** Removes all files of the log. */
     remove(): void {
       lines = "";
       size = undefined;

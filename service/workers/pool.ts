@@ -99,7 +99,6 @@ export function createWorkerPool({
     return Math.min(plan.replanAt, retryAt);
   }
 
-  /** Adds a newly started worker. */
   function add({ id: endpointId, version }: EndpointRow, started: StartedWorker): Worker {
     const worker = registry.add({ ...started, endpointId, version });
     log.info({ endpoint: endpointId, worker: worker.id, version }, "worker: starting");

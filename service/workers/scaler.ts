@@ -26,7 +26,6 @@ export interface ScaledWorker {
   since: number;
   /** Number of running jobs that may start workers. */
   jobs: number;
-  /** True if the worker's configuration is outdated. */
   outdated: boolean;
   /** Time from which the worker counts as proven: it has completed a job, or has been idle long enough; Infinity otherwise. */
   provenAt: number;
@@ -43,7 +42,6 @@ export function generationsOf(workers: ScaledWorker[], now: number) {
 }
 
 export interface ScalingPlan {
-  /** Number of workers to start. */
   start: number;
   /** Ids of workers to drain, busy workers after their job. */
   drain: string[];

@@ -109,7 +109,6 @@ export function createWorkerStarts({
     },
     /** Number of workers that wait for the end of a backoff or for stock. */
     throttled: (endpointId: string): number => throttled.get(endpointId) ?? 0,
-    /** Records a failed worker. */
     recordFailure(worker: ManagedWorker, end: ProcessEnd, isStarting: boolean): void {
       const { endpointId } = worker;
       if (!isStarting) return void backoff.recordFailure(endpointId, false);

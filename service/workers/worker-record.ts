@@ -57,11 +57,9 @@ export interface WorkerRecord {
   readonly unhealthyReason: string | undefined;
   /** Description of the last failed health check. */
   readonly failedCheck: string | undefined;
-  /** Number of open polls for jobs. */
   readonly openPolls: number;
   /** Time since which the worker has had no job. */
   readonly idleSince: number;
-  /** Running jobs by id. */
   readonly jobs: ReadonlyShortLivedMap<string, Readonly<AssignedJob>>;
   /** Number of running load balancer requests. */
   readonly requests: number;

@@ -106,7 +106,6 @@ export function v1Controllers(
   };
 }
 
-/** A network volume as returned by REST v2. */
 const v2Volume = ({ id, name, size, dataCenterId, type }: VolumeRow) => ({
   id,
   name,

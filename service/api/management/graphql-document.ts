@@ -26,7 +26,6 @@ export const graphqlBounds = {
   /** Number of fields, counting each fragment wherever it is spread. */
   fields: 500,
   aliases: 50,
-  /** Nesting depth of fields. */
   depth: 20,
   /** Number of objects read. */
   objects: 10_000,

@@ -14,7 +14,6 @@ export interface Page<Row> {
   pagination: { nextCursor: string | null; hasNextPage: boolean };
 }
 
-/** Maximum page size. */
 const maxPageSize = 1000;
 
 const cursorContent = z.tuple([z.string(), z.int().nullable(), z.int()]);

@@ -60,7 +60,6 @@ export async function openWorkerLogEvents({
   tail: number;
   /** Sends all lines after this time (RFC 3339) instead of the last `tail` lines. */
   after: string | undefined;
-  /** Returns whether the worker is still running. */
   isRunning(): boolean;
 }): Promise<Readable | undefined> {
   const tail = createLogTail(file);

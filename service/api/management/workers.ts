@@ -37,7 +37,6 @@ const logQuery = z.object({
 /** The id of the last received event, which is a time. */
 const logHeaders = z.object({ "last-event-id": time.optional() });
 
-/** Headers of an event stream. */
 const streamHeaders = { "cache-control": "no-cache", connection: "keep-alive", "x-accel-buffering": "no" };
 
 /** Routes for an endpoint's workers and versions: /workers, /releases, and the workers' logs. */

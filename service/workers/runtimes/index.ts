@@ -16,7 +16,6 @@ export interface RuntimeSettings {
   runtime: RuntimeName;
   gpus: GpuMode;
   kubernetes: KubernetesSettings;
-  /** Port of the service. */
   port: number;
   /** Address of the Docker Engine; throws an Error with the reason if it is unknown. */
   engine(): EngineAddress;

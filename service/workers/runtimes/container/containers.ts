@@ -144,10 +144,8 @@ export function createContainers({
       return { start: (worker) => start(worker, request.serverPorts) };
     },
 
-    /** Deletes the folder of a deleted volume. */
     removeVolume: (volumeId: string): Promise<void> => rm(volumeFolder(volumeId), { recursive: true, force: true }),
 
-    /** Removes pulled images that are no longer used. */
     async removeUnusedImages(inUse: ReadonlySet<string>): Promise<void> {
       const engine = connection.current();
       if (engine) await pulledImages.removeUnused(engine.client, inUse);

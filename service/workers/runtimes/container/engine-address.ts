@@ -14,7 +14,6 @@ export interface EngineAddress {
   tls?: { ca: Buffer | undefined; cert: Buffer | undefined; key: Buffer | undefined };
 }
 
-/** Default address. */
 const defaultHost = process.platform === "win32" ? "npipe:////./pipe/docker_engine" : "unix:///var/run/docker.sock";
 
 const clientConfig = z.looseObject({ currentContext: z.string().optional() });

@@ -6,9 +6,7 @@ export const serviceName = "serverless-compute";
 /** The port of the service in a cluster. */
 const port = 7337;
 
-/** Input of a manifest. */
 interface ManifestOptions {
-  /** Image of the service. */
   image: string;
   /** An existing namespace; undefined for a new one. */
   namespace?: string;

@@ -38,7 +38,6 @@ export async function createPods({
 }: {
   kubernetes: KubernetesSettings;
   dataFolder: string;
-  /** Port of the service. */
   port: number;
   /** Listens on an address and port of this machine for workers' calls only. */
   listenForWorkers(address: string, port: number): Promise<number>;

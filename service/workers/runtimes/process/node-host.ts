@@ -15,7 +15,6 @@ interface HandlerJob {
 }
 type Handler = (job: HandlerJob) => unknown;
 
-/** The file descriptor of the pipe. */
 const pipeDescriptor = 3;
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
