@@ -23,7 +23,7 @@ export const fullOnly = [
   "plugin/sdk-typescript",
   // Packages under several versions of Node and package managers, the release, and the pages of Start.
   "packages/clean-room",
-  "packages/package-managers",
+  "packages/pnpm-yarn-bun",
   "packages/release",
   "packages/start-pages",
   // Clients in other languages than JavaScript, and clients under injected faults.

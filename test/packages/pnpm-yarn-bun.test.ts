@@ -20,7 +20,7 @@ interface PackageManager {
   name: string;
   /** The npm package with its command. */
   from: string;
-  /** Where the project sets the file of serverless-compute-api. */
+  /** Location of the override in a project. */
   place: string;
   overrides(file: string): { manifest?: object; files?: Record<string, string> };
 }
