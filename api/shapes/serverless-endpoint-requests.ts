@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { templatePort } from "./container";
 import { limits } from "./limits";
 import { cudaVersionPattern, gpuTypePattern, plainEndpointFields } from "./serverless-endpoint";
 import { templateFields } from "./template";
@@ -9,15 +10,18 @@ import { templateFields } from "./template";
  */
 
 const env = templateFields.env;
-const ports = z.array(
+/** A list of exposed ports. */
+export const portList = z.array(
   z
     .string()
-    .regex(/^[1-9]\d{0,4}\/(?:http|tcp)$/, '<port>/http or <port>/tcp, such as "8080/http"')
-    .refine((port) => Number.parseInt(port, 10) <= 65_535, { error: "must have a port from 1 to 65535" }),
+    .regex(
+      new RegExp(`^${templatePort}$`),
+      '<port>/http or <port>/tcp with a port from 1 to 65535, such as "8888/http"',
+    ),
 );
 /** Id of saved registry credentials; null for none. */
 const registry = z.string().min(1).nullable();
-const disk = z.int().min(1);
+const disk = z.int().min(1).max(limits.number);
 const ids = z.array(z.string().min(1));
 
 /** Container settings of an endpoint or a template. */
@@ -29,7 +33,7 @@ export const v2Container = {
   cmd: z.array(z.string()),
   disk,
   env,
-  ports,
+  ports: portList,
   registry,
 };
 
@@ -64,8 +68,8 @@ const timeout = z.int().refine(
 
 /** Scaling criterion: the waiting time of jobs, in seconds, or the number of jobs per worker. */
 const v2Scaling = z.discriminatedUnion("type", [
-  z.strictObject({ type: z.literal("QUEUE_DELAY"), queueDelay: z.number().min(0.5) }),
-  z.strictObject({ type: z.literal("REQUEST_COUNT"), requestCount: z.int().min(1) }),
+  z.strictObject({ type: z.literal("QUEUE_DELAY"), queueDelay: z.number().min(0.5).max(limits.number) }),
+  z.strictObject({ type: z.literal("REQUEST_COUNT"), requestCount: z.int().min(1).max(limits.number) }),
 ]);
 export type V2Scaling = z.output<typeof v2Scaling>;
 

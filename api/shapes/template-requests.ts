@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { templatePort } from "./container";
+import { limits } from "./limits";
 import { toV2Names } from "./record-values";
-import { cudaVersion, v2Container } from "./serverless-endpoint-requests";
+import { cudaVersion, portList, v2Container } from "./serverless-endpoint-requests";
 import { defaultMountPath, minPodVolumeSize, plainTemplateFields, templateFields } from "./template";
 
 /** Request bodies of templates in every API; only the local service uses these. */
@@ -22,14 +22,7 @@ const restSettings = settings
   .extend({
     dockerEntrypoint: stringList,
     dockerStartCmd: stringList,
-    ports: z.array(
-      z
-        .string()
-        .regex(
-          new RegExp(`^${templatePort}$`),
-          '<port>/http or <port>/tcp with a port from 1 to 65535, such as "8888/http"',
-        ),
-    ),
+    ports: portList,
   });
 const rest = restSettings.shape;
 
@@ -54,7 +47,9 @@ export const restTemplatePatch = restSettings.partial();
 
 /** The volume of a pod; serverless templates have no volume. */
 const mounts = z.strictObject({
-  persistent: z.strictObject({ size: z.int().min(minPodVolumeSize), path: z.string().min(1) }).optional(),
+  persistent: z
+    .strictObject({ size: z.int().min(minPodVolumeSize).max(limits.number), path: z.string().min(1) })
+    .optional(),
 });
 
 /** Body of PATCH /templates/{id} of REST v2. */

@@ -205,16 +205,6 @@ const cases: [
     },
   ],
   [
-    "an idle timeout above the maximum",
-    "3601 is not allowed; must be a whole number from 1 to 3600",
-    {
-      v1: ["idleTimeout", v1Endpoint({ idleTimeout: 3601 })],
-      v2: ["workers.idleTimeout", v2Endpoint({ workers: { idleTimeout: 3601 } })],
-      graphql: ["idleTimeout", graphqlEndpoint({ idleTimeout: 3601 })],
-      seed: ["workers.idleTimeout", seedEndpoint({ workers: { idleTimeout: 3601 } })],
-    },
-  ],
-  [
     "an unknown scaling type",
     `"${nosuch}" is not allowed; must be "QUEUE_DELAY" or "REQUEST_COUNT"`,
     {
@@ -239,6 +229,35 @@ const cases: [
       v1: ["flashboot", v1Endpoint({ flashboot: nosuch }), `"${nosuch}" is not allowed; must be true or false`],
       v2: ["flashboot", v2Endpoint({ flashboot: nosuch })],
       seed: ["flashboot", seedEndpoint({ flashboot: nosuch })],
+    },
+  ],
+  [
+    "a container disk that GraphQL cannot return",
+    "2147483648 is not allowed; must be 2147483647 or less",
+    {
+      v1: ["containerDiskInGb", v1Template({ containerDiskInGb: 2 ** 31 })],
+      v2: ["disk", v2Endpoint({ disk: 2 ** 31 })],
+      seed: ["disk", seedTemplate({ disk: 2 ** 31 })],
+    },
+  ],
+  [
+    "a volume that GraphQL cannot return",
+    "2147483648 is not allowed; must be 2147483647 or less",
+    {
+      v1: ["volumeInGb", v1Template({ isServerless: false, volumeInGb: 2 ** 31 })],
+      v2: [
+        "mounts.persistent.size",
+        v2Template({ serverless: false, mounts: { persistent: { size: 2 ** 31, path: "/w" } } }),
+      ],
+    },
+  ],
+  [
+    "a scaling value that GraphQL cannot return",
+    "2147483648 is not allowed; must be 2147483647 or less",
+    {
+      v1: ["scalerValue", v1Endpoint({ scalerValue: 2 ** 31 })],
+      v2: ["scaling.queueDelay", v2Endpoint({ scaling: { type: "QUEUE_DELAY", queueDelay: 2 ** 31 } })],
+      seed: ["scaling.requestCount", seedEndpoint({ scaling: { type: "REQUEST_COUNT", requestCount: 2 ** 31 } })],
     },
   ],
 ];

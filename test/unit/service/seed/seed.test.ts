@@ -194,7 +194,7 @@ describe("a seed file", () => {
     ["    image: acme/echo:1\n", "", "image: is required without template"],
     ["image: acme/echo:1", 'image: ""', 'image: "" is not allowed; must not be empty'],
     ["disk: 7", "disk: 0", "disk: 0 is not allowed; must be 1 or more"],
-    ["8080/http", "70000/http", 'ports.0: "70000/http" is not allowed; must have a port from 1 to 65535'],
+    ["8080/http", "70000/http", 'ports.0: "70000/http" is not allowed; must be <port>/http or <port>/tcp with a port'],
     ["8080/http", "8080/ftp", 'ports.0: "8080/ftp" is not allowed; must be <port>/http or <port>/tcp'],
     ["MODE: fast", "MODE: 1", "env.MODE: must be a string"],
     ["MODE: fast", "MODE: fast, MODE: slow", "env.MODE: occurs twice; delete or rename one"],
