@@ -82,15 +82,30 @@ function parseInternal(all: EngineProperties): { internal: InternalInputs; secre
   return { internal, secretPaths };
 }
 
-const units: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+const units: Record<string, number> = {
+  ns: 1e-6,
+  us: 1e-3,
+  "\u00b5s": 1e-3,
+  "\u03bcs": 1e-3,
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+};
 
-/** Reads a duration in the form of the resource option, such as `90s` or `1h30m`. */
+/**
+ * Reads a duration in the form of the resource option, such as `90s` or `1h30m`, as the engine does for the plugin: with a sign, and
+ * without a unit if it is zero. A negative duration is zero.
+ */
 function parseDuration(text: string, operation: TimedOperation): number {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
-  if (parts.length === 0 || parts.map(([part]) => part).join("") !== text) {
+  const [, sign, value = ""] = /^([+-]?)(.*)$/s.exec(text) ?? [];
+  if (value === "0") return 0;
+  const parts = [...value.matchAll(/(\d+\.?\d*|\.\d+)([nu\u00b5\u03bcm]?s|[mh])/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join("") !== value) {
     throw new Error(
       `customTimeouts.${operation}: "${text}" is not a duration; use a value such as "90s", "5m" or "1h30m"`,
     );
   }
-  return parts.reduce((sum, [, count = "0", unit = ""]) => sum + Number(count) * (units[unit] ?? 0), 0);
+  const duration = parts.reduce((sum, [, count = "0", unit = ""]) => sum + Number(count) * (units[unit] ?? 0), 0);
+  return sign === "-" ? 0 : duration;
 }

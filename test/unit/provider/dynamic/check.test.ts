@@ -31,16 +31,15 @@ describe("a check", () => {
     expect(failures).toEqual([{ property: "", reason: "unknown error" }]);
   });
 
-  it("rejects an invalid timeout", async () => {
-    const { provider } = bench();
-    const { failures } = await provider.check({}, { ...internal, __timeouts: { delete: "5 minutes" } });
-    expect(failures).toEqual([
-      {
-        property: "",
-        reason: 'customTimeouts.delete: "5 minutes" is not a duration; use a value such as "90s", "5m" or "1h30m"',
-      },
-    ]);
-  });
+  it.each(["5 minutes", "5", "s", ".", ".s", "1 s", "1d", "+-1s", "5m ", "1s\n"])(
+    "rejects %j as a timeout",
+    async (text) => {
+      const { provider } = bench();
+      const { failures } = await provider.check({}, { ...internal, __timeouts: { delete: text } });
+      const reason = `customTimeouts.delete: "${text}" is not a duration; use a value such as "90s", "5m" or "1h30m"`;
+      expect(failures).toEqual([{ property: "", reason }]);
+    },
+  );
 
   it("generates a name from resource and stack, with a new random suffix each time", async () => {
     const { provider } = bench();

@@ -70,6 +70,28 @@ describe("a verb", () => {
     expect(timeouts).toEqual([5_400_000, undefined, undefined]);
   });
 
+  it.each<[text: string, timeout: number | undefined]>([
+    ["90s", 90_000],
+    ["1.5m", 90_000],
+    ["1h15m30.918s", 4_530_918],
+    ["+250ms", 250],
+    [".5s", 500],
+    ["5.s", 5000],
+    ["1us", 0.001],
+    ["1\u00b5s", 0.001],
+    ["1\u03bcs", 0.001],
+    ["5000000ns", 5],
+    ["0", undefined],
+    ["-0", undefined],
+    ["0h0m", undefined],
+    ["-5s", undefined],
+  ])("has the timeout %s, as with the plugin, to which the engine sends parsed durations", async (text, timeout) => {
+    const timeouts: unknown[] = [];
+    const { provider } = bench({ delete: async (_id, _olds, context) => void timeouts.push(context.timeout) });
+    await provider.delete("box-1", { ...internal, __timeouts: { delete: text } });
+    expect(timeouts).toEqual([timeout]);
+  });
+
   it("reports its progress on the resource's own line, with secrets redacted", async () => {
     const { provider, messages } = bench({ delete: async (_id, _olds, { progress }) => progress("sawing 4711 open") });
     await provider.delete("box-1", { ...internal, pin: "4711" });
