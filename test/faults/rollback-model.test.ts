@@ -120,15 +120,21 @@ async function sequence(seed: number, story: string[]): Promise<void> {
       // Only the killed process knew what served before, unless the state has it.
       if (stateTemplate === undefined && stateImage === undefined) allowed.images = [];
       else if (hasUnseenDrift && stateImage) allowed.images.push(stateImage);
+      if (hasUnseenDrift) allowed.idleTimeouts.push(Number(stateBefore?.["idleTimeout"]));
       hasUnseenDrift = true;
       return;
     }
     await checkTemplate(after);
-    if (!after || options.targets?.includes("endpoint") === false) return;
+    if (!after) return;
+    if (options.targets?.includes("endpoint") === false) {
+      // The state no longer has the template of a killed update, which the endpoint may run.
+      if (hasUnseenDrift) allowed.images.push(after.image);
+      return;
+    }
     // A cancellation, or the failure of another resource, may come after the verification.
     const isVerified = !mark && images.get(String(templateIdInState())) === version.image;
     if (result === "went well" || (isVerified && !/failed its verification/.test(result))) {
-      if (hasUnseenDrift && before?.image === after.image) return;
+      if (hasUnseenDrift && before?.image === after.image && after.image !== version.image) return;
       expect(after.image, "a successful deployment serves the program").toBe(version.image);
       if (!hasUnseenDrift) expect(after.idleTimeout).toBe(version.idleTimeout);
       expect(after.image, "a successful deployment is verified").toMatch(/^good/);
@@ -154,7 +160,8 @@ async function sequence(seed: number, story: string[]): Promise<void> {
       expect([failed, serving], "the images of the message").toEqual([version.image, after.image]);
     }
     if (!hasUnseenDrift) await checkState();
-    hasUnseenDrift = false;
+    // A setting that the deployment does not change is not read.
+    hasUnseenDrift &&= after.idleTimeout !== stateAfter?.["idleTimeout"];
     allowOnly(after);
   }
 
@@ -192,11 +199,13 @@ async function sequence(seed: number, story: string[]): Promise<void> {
     story.push(`unmanaged: ${JSON.stringify(allowed)}`);
     if (start === "import")
       await deployment.import({ name: "endpoint", kind: "ServerlessEndpoint", level: 2 }, id, startRun());
+    const importedId = templateIdInState();
+    if (typeof importedId === "string") images.set(importedId, image);
     if (random.chance(0.4)) await drift(id);
   }
   for (let steps = random.int(3, 7); steps > 0; steps--) {
     const id = endpointOf(deployment)?.id;
-    const step = random.pick(["new", "new", "new", "again", "revert", "drift", "refresh"]);
+    const step = random.pick(["new", "new", "new", "again", "settings", "revert", "drift", "refresh"]);
     if (step === "drift" && id) await drift(id);
     else if (step === "refresh" && id) {
       await deployment.refresh(startRun());
@@ -215,6 +224,7 @@ async function sequence(seed: number, story: string[]): Promise<void> {
       countStep("refresh");
     } else {
       if (step === "new") program = nextVersion(random.pick(["good", "bad", "bad", "hang"]));
+      if (step === "settings") program = { ...program, idleTimeout: random.pick([6, 7, 8, 9]) };
       if (step === "revert") program = good;
       await up(program, deployment.state.resources.size === 0 ? {} : randomOptions(), randomEnd());
     }

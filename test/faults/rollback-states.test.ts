@@ -183,39 +183,52 @@ test.each(["the same template", "another template"])(
   },
 );
 
-test.each(["verified", "interrupted"])(
-  "a failed verification of other settings, of %s ones, leaves a container changed by hand as it is",
-  async (kind) => {
-    const settings = (triggers: string[], idleTimeout: number): Properties => ({
-      idleTimeout,
-      verify: { ...verify, triggers },
-    });
-    const deployment = await deployed("good:1", settings(["a"], 6));
+const settings = (triggers: string[], idleTimeout: number): Properties => ({
+  idleTimeout,
+  verify: { ...verify, triggers },
+});
+
+test("a failed verification of other settings leaves a container changed by hand as it is", async () => {
+  const deployment = await deployed("good:1", settings(["a"], 6));
+  const { id } = endpointIn(deployment);
+  await hand.changeImage(id, "bad:by-hand");
+  const end = await endOf(deployment.up(programOf("good:1", settings(["b"], 9)), startRun()));
+  expect(end).toMatch(
+    /^failed: good:1 \(version \d\) failed its verification and keeps running, because the template /,
+  );
+  expect(end).not.toContain("keeps serving");
+  expect(end).toContain("\nRestored idleTimeout [secret]. Revert or correct the template.");
+  expect(end).toContain("error: bad:by-hand cannot work");
+  expect(await servingNow(id)).toEqual({ image: "bad:by-hand", idleTimeout: 6 });
+});
+
+test.each(["by a killed update", "by hand"].flatMap((how) => [6, 9].map((idleTimeout) => [how, idleTimeout] as const)))(
+  "an unverified version whose container was changed %s is sent again, with idleTimeout %i",
+  async (how, idleTimeout) => {
+    // A template for each version, so that the program has the templateId of the state.
+    const versionOf = (image: string, more: Properties = {}): Declared[] => {
+      const [template, endpoint] = programOf(image, { ...settings([], 6), ...more });
+      if (!template || !endpoint) throw new Error("the program has two resources");
+      const name = `template-${image.replace(":", "-")}`;
+      const inputs: Declared["inputs"] = (find) => endpoint.inputs((key) => find(key === "template" ? name : key));
+      return [
+        { ...template, name },
+        { ...endpoint, inputs },
+      ];
+    };
+    const deployment = createDeployment("rollback-states");
+    await deployment.up(versionOf("good:1"), startRun());
+    const interrupted = startRun({ how: "Ctrl-C", afterProgress: 1 });
+    expect(await endOf(deployment.up(versionOf("good:1", settings(["x"], 6)), interrupted))).toContain("interrupted");
     const { id } = endpointIn(deployment);
-    if (kind === "interrupted") {
-      const stopped = startRun({ how: "Ctrl-C", afterProgress: 1 });
-      expect(await endOf(deployment.up(programOf("good:1", settings(["b"], 9)), stopped))).toContain("interrupted");
-      expect(endpointIn(deployment).outputs["unverified"]).toMatchObject({ before: { idleTimeout: 6 } });
+    if (how === "by hand") await hand.changeImage(id, "bad:2");
+    else {
+      await endOf(deployment.up(versionOf("bad:2"), startRun({ how: "kill", afterProgress: 2 })));
+      endKill();
     }
-    for (const [image, version] of [
-      ["bad:by-hand", 12],
-      ["bad:again", 15],
-    ] as const) {
-      await hand.changeImage(id, image);
-      const end = await endOf(deployment.up(programOf("good:1", settings([image], version)), startRun()));
-      expect(end).toMatch(
-        /^failed: good:1 \(version \d\) failed its verification and keeps running, because the template /,
-      );
-      expect(end).not.toContain("keeps serving");
-      expect(end).toContain("\nRestored idleTimeout [secret]. Revert or correct the template.");
-      expect(end).toContain(`error: ${image} cannot work`);
-      expect(await servingNow(id)).toEqual({ image, idleTimeout: 6 });
-    }
-    await hand.changeImage(id, "good:by-hand");
-    await deployment.up(programOf("good:1", settings(["c"], 18)), startRun());
-    expect(await servingNow(id)).toEqual({ image: "good:by-hand", idleTimeout: 18 });
-    await deployment.refresh(startRun());
-    await deployment.up(programOf("good:1", settings(["c"], 18)), startRun());
-    expect(await servingNow(id)).toEqual({ image: "good:1", idleTimeout: 18 });
+    expect((await servingNow(id)).image).toBe("bad:2");
+    await deployment.up(versionOf("good:1", settings(["x"], idleTimeout)), startRun());
+    expect(await servingNow(id)).toEqual({ image: "good:1", idleTimeout });
+    expect(endpointIn(deployment).outputs).not.toHaveProperty("unverified");
   },
 );

@@ -150,10 +150,15 @@ async function readPreviousVersion(
   const pending = unverifiedIn(state);
   const keys = new Set([...changedSettingNames(changed), ...Object.keys(pending?.before ?? {})]);
   const { neverVerified = false } = pending ?? {};
-  if (keys.size === 0) return { before: {}, neverVerified, isServing: true };
+  if (keys.size === 0 && !pending) return { before: {}, neverVerified, isServing: true };
   const listed = await context.clients.management.readEndpoint(id, callOptions(context));
   const record = listed && (await withTemplate(listed, known, context));
   const actual: { [key: string]: unknown } = record ? observe(record, state, context).inputs : {};
+  const served = record && (await withCopiedTemplate(servedContainer(record, known), context));
+  const hasContainer = served !== undefined && setsContainer(known);
+  const otherKeys = hasContainer ? differingKeys(served, known, context.clients.dialect) : containerKeys;
+  // The program still has the container of an unverified version, which a killed update may have changed.
+  if (hasContainer && pending && ![...keys].some(isContainerKey)) for (const key of otherKeys) keys.add(key);
   const lastVerified = (key: string): Value =>
     (pending && Object.hasOwn(pending.before, key) ? pending.before[key] : state[key]) ?? null;
   const valueBefore = (key: string): Value => {
@@ -164,14 +169,13 @@ async function readPreviousVersion(
     return !(key in actual) || isOwnValue ? lastVerified(key) : (value ?? null);
   };
   const before = Object.fromEntries([...keys].map((key) => [key, valueBefore(key)]));
-  if (!record || ![...keys].some(isContainerKey)) return { before, neverVerified, isServing: true };
+  if (!served || ![...keys].some(isContainerKey)) return { before, neverVerified, isServing: true };
 
   // The settings of a container are restored together.
-  const served = await withCopiedTemplate(servedContainer(record, known), context);
   const { templateId = null } = served;
   const serves = (inputs: Properties): Promise<boolean> => runsContainer(listed, inputs, context);
   const verified = inputsIn(state, pending?.before);
-  const servesState = setsContainer(known) && differingKeys(served, known, context.clients.dialect).length === 0;
+  const servesState = otherKeys.length === 0;
   const isOfOtherTemplate = async (): Promise<boolean> =>
     setsContainer(verified) &&
     typeof templateId === "string" &&
@@ -179,7 +183,6 @@ async function readPreviousVersion(
     ((await serves({ ...known, templateId })) || (await serves({ ...program, templateId })));
   const isOfStack = servesState || (await serves(program)) || (await isOfOtherTemplate());
   if (!isOfStack) {
-    const otherKeys = setsContainer(known) ? differingKeys(served, known, context.clients.dialect) : containerKeys;
     const changedKeys = new Set([...[...keys].filter(isContainerKey), ...otherKeys]);
     const container = Object.fromEntries([...changedKeys].map((key) => [key, served[key] ?? null]));
     return { before: { ...before, ...container }, neverVerified: true, isServing: true };
