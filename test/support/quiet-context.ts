@@ -1,13 +1,19 @@
+import { setMaxListeners } from "node:events";
 import type { Context } from "../../provider/framework/contract";
 import { configNames } from "../../provider/settings/setting-names";
 
 /** A verb's context that reports nothing and is never cancelled. */
-export const quietContext = ({ clients, clock }: Pick<Context, "clients" | "clock">): Context => ({
-  clients,
-  clock,
-  signal: new AbortController().signal,
-  progress: () => {},
-  warn: () => {},
-  ownedIds: new Map(),
-  settings: { templateReleaseLimit: 150_000, names: configNames },
-});
+export function quietContext({ clients, clock }: Pick<Context, "clients" | "clock">): Context {
+  const { signal } = new AbortController();
+  // Operations of a test share the signal. In a provider process, each has its own.
+  setMaxListeners(0, signal);
+  return {
+    clients,
+    clock,
+    signal,
+    progress: () => {},
+    warn: () => {},
+    ownedIds: new Map(),
+    settings: { templateReleaseLimit: 150_000, names: configNames },
+  };
+}
