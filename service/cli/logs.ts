@@ -49,7 +49,7 @@ export async function printLogs(
     }
     print(pastLines);
     while (!signal?.aborted) {
-      print(await tail.readNew());
+      for await (const newLines of tail.newLines()) print(newLines);
       await systemClock.sleep(pollInterval, signal).catch(() => undefined);
     }
   } finally {

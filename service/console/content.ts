@@ -130,7 +130,8 @@ export function createConsoleContent({
 const logEvent = (lines: string[]): string => eventText({ event: "log", data: JSON.stringify(lines) });
 
 async function readNewLines(tail: LogTail | undefined): Promise<string[]> {
-  const lines = (await tail?.readNew()) ?? [];
+  const lines: string[] = [];
+  for await (const part of tail?.newLines() ?? []) lines.push(...part);
   return lines.length > 0 ? [logEvent(lines.slice(-maxPastLines))] : [];
 }
 

@@ -30,18 +30,16 @@ export function createLogTail(file: string) {
     decoder = new StringDecoder("utf8");
   }
 
-  /** Reads the complete lines up to the end of the open file. */
-  async function readCompleteLines(): Promise<string[]> {
+  /** Reads the complete lines up to the end of the open file, in parts. */
+  async function* completeLines(): AsyncGenerator<string[]> {
     const buffer = Buffer.alloc(readSize);
-    const lines: string[] = [];
     while (current) {
       const { bytesRead } = await current.read(buffer, 0, readSize, null);
-      if (bytesRead === 0) break;
-      const parts = (unfinishedLine + decoder.write(buffer.subarray(0, bytesRead))).split("\n");
-      unfinishedLine = parts.pop() ?? "";
-      for (const line of parts) lines.push(line);
+      if (bytesRead === 0) return;
+      const lines = (unfinishedLine + decoder.write(buffer.subarray(0, bytesRead))).split("\n");
+      unfinishedLine = lines.pop() ?? "";
+      yield lines;
     }
-    return lines;
   }
 
   /** Opens the successor of the open file; undefined if the open file is the newest. */
@@ -64,12 +62,13 @@ export function createLogTail(file: string) {
   }
 
   return {
-    /** Reads the last `count` existing lines. Must be called once, before `readNew`. */
+    /** Reads the last `count` existing lines. Must be called once, before `newLines`. */
     async readLast(count: number): Promise<string[]> {
       // During a rotation, the newest file has the name of an older file.
       for (const name of files) if (!current) await switchTo(await open(name).catch(ignoreMissing));
       if (!current) return [];
-      let lines = await readCompleteLines();
+      let lines: string[] = [];
+      for await (const part of completeLines()) lines = lines.concat(part);
       const newest = await inodeOf(current);
       for (const older of files.slice(1)) {
         if (lines.length >= count) break;
@@ -81,16 +80,15 @@ export function createLogTail(file: string) {
       return count === 0 ? [] : lines.slice(-count);
     },
 
-    /** Reads the lines written since the last call. */
-    async readNew(): Promise<string[]> {
-      let lines: string[] = [];
+    /** Reads the lines written since the last call, in parts: a slow reader of a long log needs memory for one of them. */
+    async *newLines(): AsyncGenerator<string[]> {
       for (;;) {
-        lines = lines.concat(await readCompleteLines());
+        yield* completeLines();
         const next = await openNext();
-        if (!next) return lines;
+        if (!next) return;
         // Reads lines written between the two reads, and an unfinished last line.
-        lines = lines.concat(await readCompleteLines());
-        if (unfinishedLine !== "") lines.push(unfinishedLine);
+        yield* completeLines();
+        if (unfinishedLine !== "") yield [unfinishedLine];
         unfinishedLine = "";
         await switchTo(next);
       }

@@ -80,12 +80,13 @@ export async function openWorkerLogEvents({
   async function* events(): AsyncGenerator<string> {
     // The head of the response is sent with the first part.
     yield commentText;
-    yield* firstLines.map(eventOf);
+    // A slow reader keeps the stream open, so the lines are released.
+    for (const line of firstLines.splice(0)) yield eventOf(line);
     for (let isLast = false; !isLast; ) {
       // Lines written before the worker's end are read once more after it.
       isLast = !isRunning();
       if (!isLast) await pause(pollInterval);
-      yield* selectLines(readLines(await tail.readNew())).map(eventOf);
+      for await (const lines of tail.newLines()) for (const line of selectLines(readLines(lines))) yield eventOf(line);
     }
   }
 }
