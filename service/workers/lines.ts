@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
+import { createLineSplitter } from "./line-splitter";
 import { errorLines } from "./sdk-log";
 
 /** Maximum line length in logs and errors, in characters; the rest of a longer line is dropped as it arrives. */
@@ -11,40 +12,14 @@ export const maxLineLength = 64 * 1024;
  */
 export function readLines(stream: Readable, onLine: (line: string) => void): Promise<void> {
   const decoder = new StringDecoder("utf8");
-  let line = "";
-  let isTruncated = false;
-
-  function appendToLine(text: string): void {
-    if (isTruncated) return;
-    if (line.length + text.length <= maxLineLength) {
-      line += text;
-      return;
-    }
-    onLine(`${line}${text.slice(0, maxLineLength - line.length)}…`);
-    line = "";
-    isTruncated = true;
-  }
-  function endLine(): void {
-    if (!isTruncated) onLine(line.endsWith("\r") ? line.slice(0, -1) : line);
-    line = "";
-    isTruncated = false;
-  }
-  function addText(text: string): void {
-    let from = 0;
-    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
-      appendToLine(text.slice(from, end));
-      endLine();
-      from = end + 1;
-    }
-    appendToLine(text.slice(from));
-  }
-
+  const passOn = (line: string): void => onLine(line.endsWith("\r") ? line.slice(0, -1) : line);
+  const splitter = createLineSplitter(passOn, maxLineLength, (beginning) => onLine(`${beginning}…`));
   return new Promise((resolve) => {
-    stream.on("data", (chunk: Buffer) => addText(decoder.write(chunk)));
+    stream.on("data", (chunk: Buffer) => splitter.add(decoder.write(chunk)));
     // The stream closes without an end if the worker failed to start or the output is no longer read.
     stream.once("close", () => {
-      addText(decoder.end());
-      if (line !== "") endLine();
+      splitter.add(decoder.end());
+      if (splitter.unfinishedLine() !== "") splitter.add("\n");
       resolve();
     });
     stream.once("error", () => undefined);

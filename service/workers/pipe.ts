@@ -4,6 +4,7 @@ import { ServiceError } from "../errors";
 import type { JobOutcome, RunningJob } from "../queue/job";
 import type { JobStream } from "../queue/stream";
 import type { Dispatcher } from "./dispatcher";
+import { createLineSplitter } from "./line-splitter";
 import { jobText, oversize, readResult, rejectedResult, resultLimit } from "./results";
 import type { Worker } from "./worker";
 
@@ -85,38 +86,15 @@ export function servePipe(
     if (current) finish(current.id, rejectedResult(reason), true).catch(onStoreError);
   }
 
-  readLines(
-    pipe,
-    (line) => {
-      try {
-        handleLine(line)?.catch(onStoreError);
-      } catch (error) {
-        if (error instanceof JsonTextError || error instanceof ServiceError) rejectResult(error.message);
-        else onStoreError(error);
-      }
-    },
-    () => rejectResult(oversize(current?.operation)),
-  );
-}
-
-/** Calls `onLine` for each line of a stream; drops a line that is too long and calls `onTooLong` instead. */
-function readLines(stream: Duplex, onLine: (line: string) => void, onTooLong: () => void): void {
-  let line = "";
-  let dropping = false;
-  stream.setEncoding("utf8");
-  stream.on("data", (text: string) => {
-    let from = 0;
-    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
-      const completeLine = line + text.slice(from, end);
-      from = end + 1;
-      line = "";
-      if (dropping) dropping = false;
-      else onLine(completeLine);
+  function onLine(line: string): void {
+    try {
+      handleLine(line)?.catch(onStoreError);
+    } catch (error) {
+      if (error instanceof JsonTextError || error instanceof ServiceError) rejectResult(error.message);
+      else onStoreError(error);
     }
-    line += text.slice(from);
-    if (line.length <= resultLimit) return;
-    line = "";
-    if (!dropping) onTooLong();
-    dropping = true;
-  });
+  }
+
+  const splitter = createLineSplitter(onLine, resultLimit, () => rejectResult(oversize(current?.operation)));
+  pipe.setEncoding("utf8").on("data", splitter.add);
 }

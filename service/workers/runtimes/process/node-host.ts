@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
 import { pathToFileURL } from "node:url";
+import { createLineSplitter } from "../../line-splitter";
 
 /**
  * The program that runs a handler file. It receives jobs one at a time over an inherited pipe (workers/pipe.ts describes the lines) and
@@ -145,18 +146,8 @@ function serve(handler: Handler, pipe: Socket): void {
     void runJob(handler, { ...message, id, input: message["input"], signal: controller.signal }, send);
   }
 
-  let unfinishedLine = "";
   pipe.setEncoding("utf8");
-  pipe.on("data", (text: string) => {
-    let from = 0;
-    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", from)) {
-      const line = unfinishedLine + text.slice(from, end);
-      unfinishedLine = "";
-      from = end + 1;
-      handleLine(line);
-    }
-    unfinishedLine += text.slice(from);
-  });
+  pipe.on("data", createLineSplitter(handleLine).add);
   // The service has ended, so no process receives this worker's output.
   pipe.on("close", () => process.exit(0));
   pipe.on("error", () => process.exit(1));
