@@ -21,25 +21,24 @@ export interface RuntimeSettings {
   engine(): EngineAddress;
 }
 
-/** Runtimes of an image without a command: its puller, and the treatment of images without an endpoint. */
-const imageRuntimes = {
-  auto: {
-    puller: "a container",
-    otherImages: "a container pulls the image if a Docker Engine is available; --runtime none prevents it",
-  },
-  docker: {
-    puller: "a container",
-    otherImages: "a container pulls the image if a Docker Engine is available; --runtime none prevents it",
-  },
-  kubernetes: { puller: "a pod", otherImages: "a pod of the cluster pulls the image" },
-  none: { puller: undefined, otherImages: "no worker starts" },
-} as const satisfies Record<string, { puller: string | undefined; otherImages: string }>;
+/** All runtimes of images without a command. */
+export const runtimeNames = ["auto", "docker", "kubernetes", "none"] as const;
 
 /** Runtime of images without a command. */
-export type RuntimeName = keyof typeof imageRuntimes;
+export type RuntimeName = (typeof runtimeNames)[number];
 
-/** All runtimes of images without a command. */
-export const runtimeNames = ["auto", "docker", "kubernetes", "none"] as const satisfies RuntimeName[];
+const inContainers = {
+  puller: "a container",
+  otherImages: "a container pulls the image if a Docker Engine is available; --runtime none prevents it",
+};
+
+/** Pullers of images without a command, and the treatment of images without an endpoint. */
+const imageRuntimes: Record<RuntimeName, { puller: string | undefined; otherImages: string }> = {
+  auto: inContainers,
+  docker: inContainers,
+  kubernetes: { puller: "a pod", otherImages: "a pod of the cluster pulls the image" },
+  none: { puller: undefined, otherImages: "no worker starts" },
+};
 
 /** Returns the puller of images without a command, for messages; undefined if none are pulled. */
 export const pullerOf = (runtime: RuntimeName): string | undefined => imageRuntimes[runtime].puller;
