@@ -57,6 +57,15 @@ describe("the command line", () => {
     },
   );
 
+  it.each([["drift", "--file"], ["recover", "--file"], ["estimate"], ["preview-comment"], ["move"]])(
+    "%s rejects a device, which has no end",
+    async (...words) => {
+      const { code, out, err } = await command([...words, "/dev/full"]);
+      expect({ code, out }).toEqual({ code: 1, out: "" });
+      expect(err).toMatch(/^serverless-compute: the input is not a (preview|stack's state); pass the output of /);
+    },
+  );
+
   // As from an unset variable of a shell.
   it.each([
     ["import --out ", "option '--out <dir>'"],
