@@ -33,9 +33,16 @@ export function parseInput<Shape extends z.ZodType>(
   const result = shape.safeParse(input, { reportInput: true });
   if (result.success) return result.data;
   const issues = new Map<string, Issue>();
-  for (const issue of result.error.issues.flatMap((zodIssue) => describe(zodIssue, shape, input)))
+  for (const issue of withoutFollowers(result.error.issues).flatMap((zodIssue) => describe(zodIssue, shape, input)))
     issues.set(issueText(issue), { ...issue, of });
   throw new ServiceError(code, [...issues.values()]);
+}
+
+/** Removes other issues about a value of the wrong type: zod checks the length of a list even if a text is required. */
+function withoutFollowers(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
+  const keyOf = ({ path }: z.core.$ZodIssue): string => JSON.stringify(path);
+  const mistyped = new Set(issues.filter(({ code }) => code === "invalid_type").map(keyOf));
+  return issues.filter((issue) => issue.code === "invalid_type" || !mistyped.has(keyOf(issue)));
 }
 
 /** A decimal integer in a query; other number formats and the empty string are rejected. */

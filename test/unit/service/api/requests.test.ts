@@ -93,6 +93,24 @@ describe("an invalid request is rejected in the form of its API", () => {
     expectResponse(response, 400, { message: "body: must be a JSON object" });
   });
 
+  test.each([
+    [
+      "/v2/templates",
+      { name: [], image: [] },
+      ["name: [] is not allowed; must be a string", "image: [] is not allowed; must be a string"],
+    ],
+    ["/v2/account/secrets", { name: "s", value: [] }, ["value: must be a string"]],
+    [
+      "/v2/registries",
+      { name: {}, username: "", password: [] },
+      ["name: {} is not allowed; must be a string", "username: must not be empty", "password: must be a string"],
+    ],
+  ])("%s reports a value of the wrong type once: %j", async (path, json, errors) => {
+    const response = await send("POST", `${rig.service.serverlessUrl}${path}`, { key: key(), json });
+    expectResponse(response, 422);
+    expect(at(response.json, "errors")).toEqual(errors);
+  });
+
   test("several faults are named together", async () => {
     const response = await rig.rest("POST", "/networkvolumes", { name: "", size: 4001 });
     expectResponse(response, 400, {
