@@ -36,8 +36,10 @@ async function schedule(seed: number, story: string[]): Promise<void> {
     bench.proxy.clear();
     const orphans = await removeOrphans(bench, [deployment], () => startProcess());
     if (end === "went well") expect(orphans, "unfinished objects of a successful deployment").toEqual([]);
-    // A killed process records nothing, so that only a refresh would show what it changed.
-    if (operation === "up" && !wasKilled && random.chance(0.3)) {
+    const declares = (name: string): boolean => programs.current().some((declared) => declared.name === name);
+    const failedToDelete = [...deployment.state.resources.keys()].some((name) => !declares(name));
+    // A killed process records nothing, and neither does a failed delete, so that only a refresh would show what they changed.
+    if (operation === "up" && !wasKilled && !failedToDelete && random.chance(0.3)) {
       programs.undo();
       story.push("the program returns to its previous version");
     }
