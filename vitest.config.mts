@@ -100,6 +100,7 @@ const withProcesses = [
   "service/faults/*",
   "service/api/scrape",
   "service/queue/openai",
+  "service/queue/webhooks-tls",
 ].map((name) => `test/unit/${name}.test.ts`);
 
 /** Suites with a real engine that also run in dialect v1, in full runs. docs/testing.md gives the reasons for the others. */
