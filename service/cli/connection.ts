@@ -2,6 +2,7 @@ import { z } from "zod";
 import { StartError } from "../errors";
 import { apiKeyFileOf, readApiKey } from "../store/api-key";
 import { readServiceAddress } from "../store/service-address";
+import { timeoutSignal } from "../timeout-signal";
 import type { Output } from "./output";
 
 /** The response to one request. */
@@ -44,7 +45,7 @@ export function connect(
       },
       ...(body === undefined ? {} : { body }),
       redirect: "manual",
-      signal: AbortSignal.any([AbortSignal.timeout(timeout), ...(signal ? [signal] : [])]),
+      signal: signal ? timeoutSignal(timeout, signal) : AbortSignal.timeout(timeout),
     }).catch(() => {
       signal?.throwIfAborted();
       throw new StartError(`the service on ${serviceUrl} does not respond; stop its process ${pid} and start it again`);

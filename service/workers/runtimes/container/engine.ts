@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { messageOf } from "../../../errors";
+import { timeoutSignal } from "../../../timeout-signal";
 import { readLines } from "../../lines";
 import type { CallError } from "../json-client";
 import type { EngineAddress } from "./engine-address";
@@ -62,7 +63,7 @@ export function createEngineConnection({
   async function connectOnce(): Promise<void> {
     try {
       const client = createEngineClient(address());
-      const signal = AbortSignal.any([AbortSignal.timeout(responseTimeout), closed.signal]);
+      const signal = timeoutSignal(responseTimeout, closed.signal);
       const { NCPU, Runtimes } = infoResponse.parse(await client.call("GET", "/info", { signal }));
       const removed = await removeContainers(client, dataFolder);
       if (removed > 0) log.warn({ containers: removed }, "removed containers left by an earlier service");
