@@ -2,8 +2,8 @@ import { z } from "zod";
 import { StartError } from "../errors";
 import { apiKeyFileOf, readApiKey } from "../store/api-key";
 import { readServiceAddress } from "../store/service-address";
-import { timeoutSignal } from "../timeout-signal";
 import type { Output } from "./output";
+import { timeoutSignal } from "./timeout-signal";
 
 /** The response to one request. */
 export interface ServiceResponse {

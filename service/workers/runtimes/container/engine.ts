@@ -3,7 +3,6 @@ import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { messageOf } from "../../../errors";
-import { timeoutSignal } from "../../../timeout-signal";
 import { readLines } from "../../lines";
 import type { CallError } from "../json-client";
 import type { EngineAddress } from "./engine-address";
@@ -61,9 +60,15 @@ export function createEngineConnection({
   const closed = new AbortController();
 
   async function connectOnce(): Promise<void> {
+    const timeout = new AbortController();
+    const finished = new AbortController();
+    clock.sleep(responseTimeout, finished.signal).then(
+      () => timeout.abort(),
+      () => undefined,
+    );
     try {
       const client = createEngineClient(address());
-      const signal = timeoutSignal(responseTimeout, closed.signal);
+      const signal = AbortSignal.any([timeout.signal, closed.signal]);
       const { NCPU, Runtimes } = infoResponse.parse(await client.call("GET", "/info", { signal }));
       const removed = await removeContainers(client, dataFolder);
       if (removed > 0) log.warn({ containers: removed }, "removed containers left by an earlier service");
@@ -71,6 +76,8 @@ export function createEngineConnection({
       unavailableReason = undefined;
     } catch (error) {
       unavailableReason = messageOf(error);
+    } finally {
+      finished.abort();
     }
   }
 
