@@ -130,9 +130,9 @@ export function createConsoleContent({
 const logEvent = (lines: string[]): string => eventText({ event: "log", data: JSON.stringify(lines) });
 
 async function readNewLines(tail: LogTail | undefined): Promise<string[]> {
-  const lines: string[] = [];
-  for await (const part of tail?.newLines() ?? []) lines.push(...part);
-  return lines.length > 0 ? [logEvent(lines.slice(-maxPastLines))] : [];
+  let lines: string[] = [];
+  for await (const part of tail?.newLines() ?? []) lines = lines.concat(part).slice(-maxPastLines);
+  return lines.length > 0 ? [logEvent(lines)] : [];
 }
 
 /** A job that was not retried. */
