@@ -40,12 +40,11 @@ const lowestPulumi = "3.200.0";
 /** Files of the package managers other than npm, by the manager's name. */
 const otherLockfiles = { "pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun" };
 
-/** Places where other package managers than npm read which file replaces a package of the registry. */
-const overridesOf = {
-  pnpm: "the overrides of pnpm-workspace.yaml",
-  yarn: "the resolutions of package.json",
-  bun: "the overrides of package.json",
-};
+/** Places where package managers read which file replaces a package of the registry, if not in the overrides of package.json. */
+const overridesOf = new Map([
+  ["pnpm", "the overrides of pnpm-workspace.yaml"],
+  ["yarn", "the resolutions of package.json"],
+]);
 
 /**
  * Reads a project's folder and checks that the packages can be installed. Changes nothing. An error is one sentence with the fault and the remedy.
@@ -138,7 +137,7 @@ function checkPackageManager(folder, settings, manifest) {
   const locked = lockfileOf(folder);
   const manager = locked === undefined ? named : otherLockfiles[locked];
   if (manager === undefined || manager === "npm") return;
-  const overrides = Object.entries(overridesOf).find(([name]) => name === manager)?.[1] ?? overridesOf.bun;
+  const overrides = overridesOf.get(manager) ?? "the overrides of package.json";
   throw new Error(
     `${folder}: uses ${manager}${locked === undefined ? "" : ` (${locked})`}, but this command only runs npm; write the packages to a new folder with "npm run build && node scripts/release/assets.mjs <folder>", set serverless-compute-api to "file:<its .tgz file>" in ${overrides}, and add the three .tgz files with ${manager}`,
   );
