@@ -3,7 +3,6 @@ import { StartError } from "../errors";
 import { apiKeyFileOf, readApiKey } from "../store/api-key";
 import { readServiceAddress } from "../store/service-address";
 import type { Output } from "./output";
-import { timeoutSignal } from "./timeout-signal";
 
 /** The response to one request. */
 export interface ServiceResponse {
@@ -21,6 +20,16 @@ export type Send = (method: "GET" | "POST" | "PUT", path: string, body?: string)
 
 /** Default response timeout, ms. */
 const defaultTimeout = 10_000;
+
+/**
+ * Returns a signal that aborts after `ms`, and with `signal`. In Node 20, the garbage collector may remove an `AbortSignal.timeout` in an
+ * `AbortSignal.any`, which then never aborts.
+ */
+export function timeoutSignal(ms: number, signal: AbortSignal): AbortSignal {
+  const timeout = new AbortController();
+  setTimeout(() => timeout.abort(), ms).unref();
+  return AbortSignal.any([timeout.signal, signal]);
+}
 
 /**
  * Connects to the service that runs on a data folder. Throws a StartError if none runs, if it does not respond within `timeout` ms,

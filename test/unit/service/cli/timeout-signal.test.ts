@@ -3,7 +3,7 @@ import { createServer, type Socket } from "node:net";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { timeoutSignal } from "../../../../service/cli/timeout-signal";
+import { timeoutSignal } from "../../../../service/cli/connection";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
