@@ -56,6 +56,9 @@ const documents = {
   deleteRegistryAuth: "mutation deleteRegistryAuth($id: String!) { deleteRegistryAuth(registryAuthId: $id) }",
 } as const;
 
+/** The data of a mutation whose result is not used. Every response has data. */
+const anyData = z.looseObject({});
+
 const entriesOf = (env: Readonly<Record<string, string>>) =>
   Object.entries(env).map(([key, value]) => ({ key, value }));
 
@@ -156,7 +159,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     async deleteTemplate({ name }, options) {
       const variables = { name: requireNonEmpty(name, "template name", "deleteTemplate") };
       // Deletes by name: a retry after a lost response could delete another template that has since taken the name.
-      await send({ name: "deleteTemplate", variables, shape: z.unknown(), idempotent: false }, options);
+      await send({ name: "deleteTemplate", variables, shape: anyData, idempotent: false }, options);
     },
     async createSecret({ name, value, description }, options) {
       const shape = z.looseObject({ secretCreate: secretRecord });
@@ -170,18 +173,15 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     listSecrets: (options) => list("secrets", "secrets", secretRecord, options),
     async updateSecretValue({ id, value }, options) {
       const variables = { id: requireNonEmpty(id, "secret id", "secretValueUpdate"), value };
-      await send(
-        { name: "secretValueUpdate", variables, shape: z.unknown(), idempotent: true, secrets: [value] },
-        options,
-      );
+      await send({ name: "secretValueUpdate", variables, shape: anyData, idempotent: true, secrets: [value] }, options);
     },
     async updateSecretDescription({ id, description }, options) {
       const variables = { id: requireNonEmpty(id, "secret id", "secretDescriptionUpdate"), description };
-      await send({ name: "secretDescriptionUpdate", variables, shape: z.unknown(), idempotent: true }, options);
+      await send({ name: "secretDescriptionUpdate", variables, shape: anyData, idempotent: true }, options);
     },
     async deleteSecret(id, options) {
       const variables = { id: requireNonEmpty(id, "secret id", "secretDelete") };
-      await send({ name: "secretDelete", variables, shape: z.unknown(), idempotent: true }, options);
+      await send({ name: "secretDelete", variables, shape: anyData, idempotent: true }, options);
     },
 
     async createRegistryAuth({ name, username, password }, options) {
@@ -194,11 +194,11 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     async updateRegistryAuth({ id, username, password }, options) {
       const variables = { id: requireNonEmpty(id, "registry auth id", "updateRegistryAuth"), username, password };
       const secrets = [password];
-      await send({ name: "updateRegistryAuth", variables, shape: z.unknown(), idempotent: true, secrets }, options);
+      await send({ name: "updateRegistryAuth", variables, shape: anyData, idempotent: true, secrets }, options);
     },
     async deleteRegistryAuth(id, options) {
       const variables = { id: requireNonEmpty(id, "registry auth id", "deleteRegistryAuth") };
-      await send({ name: "deleteRegistryAuth", variables, shape: z.unknown(), idempotent: true }, options);
+      await send({ name: "deleteRegistryAuth", variables, shape: anyData, idempotent: true }, options);
     },
 
     ...createGraphqlCatalog(calls),

@@ -19,6 +19,10 @@ export const unfinishedIn = (state: Properties): string[] => [
   ...(duplicatesKey in state ? [duplicatesKey] : []),
 ];
 
+/** Returns true if the service may have applied an update that failed, or a part of it. A rejection proves that it did not. */
+export const mayBeApplied = (error: unknown, { signal }: Pick<Context, "signal">): boolean =>
+  signal.aborted || (isApiError(error) && (error.retryable || error.category === "server"));
+
 /**
  * Runs an update. If it fails although the service may have applied it, or a part of it, the state keeps the names of its properties: the
  * program may return to the values in the state, and a refresh cannot read all properties.
@@ -36,9 +40,7 @@ export async function updateOrMark<Inputs extends object, Outputs extends object
   try {
     return await apply(id, { ...update, onApplied }, context);
   } catch (error) {
-    const mayBeApplied =
-      isApplied || context.signal.aborted || (isApiError(error) && (error.ambiguous || error.retryable));
-    if (error instanceof ResourceInitError || !mayBeApplied) throw error;
+    if (error instanceof ResourceInitError || !(isApplied || mayBeApplied(error, context))) throw error;
     const names = Object.keys(update.news).filter(update.changed);
     throw new ResourceInitError(
       'the service may have applied this update or a part of it; the next "pulumi up" sends it again',

@@ -35,22 +35,30 @@ const changes: Record<ObjectKind, Record<string, [deployed: Value, failed: Value
     dialect === "v1" ? { password: ["password-one", "password-two"], username: ["one", "two"] } : {},
 };
 
-/** Faults of every request that changes an object. */
-const lostResponse: Fault = { kind: "dropResponse" };
-const otherFaults: readonly Fault[] = [
+/** A fault of every request that changes an object, or a response without a field. */
+type UpdateFault = Fault | { kind: "unreadableResponse" };
+const faultsOfAll: readonly UpdateFault[] = [{ kind: "dropResponse" }, { kind: "unreadableResponse" }];
+const otherFaults: readonly UpdateFault[] = [
   { kind: "status", status: 500, applied: true },
   { kind: "reset", applied: true },
   { kind: "halfBody" },
 ];
 
-/** Requests that change an object, and reads of a single object, which would confirm the change. */
-const changesAndReads: readonly Match[] =
+/** Requests that change an object. */
+const changeRequests: readonly Match[] = [{ method: "PATCH" }, ...(dialect === "v1" ? [{ body: /mutation/ }] : [])];
+
+/** Reads of a single object, which would confirm the change. */
+const confirmingReads: readonly Match[] =
   dialect === "v1"
-    ? [{ method: "PATCH" }, { body: /mutation/ }]
-    : [
-        { method: "PATCH" },
-        { method: "GET", path: /^\/v2\/(templates|serverless|network-volumes|account\/secrets)\/\w+$/ },
-      ];
+    ? []
+    : [{ method: "GET", path: /^\/v2\/(templates|serverless|network-volumes|account\/secrets)\/\w+$/ }];
+
+const changesAndReads = [...changeRequests, ...confirmingReads];
+
+function injectFault(fault: UpdateFault): void {
+  if (fault.kind === "unreadableResponse") for (const match of changeRequests) bench.proxy.alter(match, () => ({}));
+  else for (const match of changesAndReads) bench.proxy.inject(match, fault, 50);
+}
 
 interface Deployed {
   id: string;
@@ -59,7 +67,12 @@ interface Deployed {
 
 const rows = cases.flatMap((row) =>
   Object.entries(changes[row.kind]).flatMap(([property, values]) =>
-    [lostResponse, ...(property === "value" ? otherFaults : [])].map((fault) => ({ ...row, property, values, fault })),
+    [...faultsOfAll, ...(property === "value" ? otherFaults : [])].map((fault) => ({
+      ...row,
+      property,
+      values,
+      fault,
+    })),
   ),
 );
 
@@ -75,7 +88,7 @@ describe.each(rows)("a failed update of a $kind: $property, $fault.kind", ({ kin
       inputsOf(name, { [property]: property === "name" ? `${name}-${String(value)}` : value });
     const inputs = inputsWith(deployedValue);
     const { id, outputs } = await operations.create(inputs, bench.context());
-    for (const match of changesAndReads) bench.proxy.inject(match, fault, 50);
+    injectFault(fault);
     const update = operations.update(id, outputs, inputsWith(failedValue), bench.context());
     const failure = await partialFailureOf(update);
     bench.proxy.clear();

@@ -1,4 +1,4 @@
-import { type EndpointWorkers, isApiError } from "serverless-compute-api";
+import type { EndpointWorkers } from "serverless-compute-api";
 import { containerOf, unmarked } from "serverless-compute-api/shapes";
 import { type Properties, toProperties, toValue, type Value } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
@@ -9,6 +9,7 @@ import { toUserError } from "../../framework/messages";
 import { acquirePoll } from "../../framework/poll-limiter";
 import { withoutOmitted } from "../../framework/properties/defaults";
 import { diffProperty } from "../../framework/properties/diff";
+import { mayBeApplied } from "../../framework/unfinished";
 import { template } from "../template/definition";
 import { revisionOf } from "../template/revision";
 import { differingKeys, runsContainer, servedContainer, setsContainer, withTemplate } from "./container";
@@ -78,8 +79,7 @@ export async function updateVerified(
     failureAfter(trigger, message, { id, outputs }, olds, previous);
   const workers = containerKeys.some(changed) ? await readOldWorkers(id, context) : undefined;
   const outputs = await apply(id, update, context).catch((error: unknown) => {
-    // After a retryable failure, an attempt may still have been applied.
-    if (!context.signal.aborted && !(isApiError(error) && error.retryable)) throw error;
+    if (!mayBeApplied(error, context)) throw error;
     const message =
       `endpoint "${news.name}" (${id}) may or may not have been updated\n${messageOf(error, news, context)}\n` +
       'The next "pulumi up" sends the settings again and verifies the endpoint.';
