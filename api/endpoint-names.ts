@@ -1,3 +1,4 @@
+import { bareName } from "./shapes";
 import { suggest } from "./spelling";
 
 /** An endpoint that a command line names by its id or its name. */
@@ -24,16 +25,17 @@ function suggestion(word: string, endpoints: readonly NamedEndpoint[]): string {
 }
 
 /**
- * Finds an endpoint by its id, its unique name, or the beginning of its name before a hyphen, because Pulumi appends a stack and a random
- * suffix; throws an Error with a message for users.
+ * Finds an endpoint by its id, its unique name with or without the suffix of the service, or the beginning of its name before a hyphen,
+ * because Pulumi appends a stack and a random suffix; throws an Error with a message for users.
  */
 export function findEndpoint(idOrName: string, endpoints: readonly NamedEndpoint[]): NamedEndpoint {
   const byId = endpoints.filter(({ id }) => id === idOrName);
   const byName = endpoints.filter(({ name }) => name === idOrName);
+  const byBareName = endpoints.filter(({ name }) => bareName(name) === idOrName);
   const byBeginning = endpoints.filter(({ name }) => name.startsWith(`${idOrName}-`));
-  const [endpoint, ...duplicates] = [byId, byName, byBeginning].find((found) => found.length > 0) ?? [];
+  const [endpoint, ...duplicates] = [byId, byName, byBareName, byBeginning].find((found) => found.length > 0) ?? [];
   if (!endpoint) throw new Error(`no endpoint has the id or name "${idOrName}"; ${suggestion(idOrName, endpoints)}`);
   if (duplicates.length === 0) return endpoint;
-  const relation = byName.length > 0 ? "have the name" : "have a name that begins with";
+  const relation = byBareName.length > 0 ? "have the name" : "have a name that begins with";
   throw new Error(`several endpoints ${relation} "${idOrName}": ${describe([endpoint, ...duplicates])}; pass the id`);
 }

@@ -17,7 +17,7 @@ export const lowestCudaVersion = "11.8";
 export const gpuTypePattern = /^\s*[^-\s]/;
 
 /** Removes the suffix that the service may add to the name of an endpoint that starts from a saved state. */
-export const bareName = (name: string): string => name.replace(/ ?-fb$/, "");
+export const bareName = (name: string): string => name.replace(/( ?-fb)+$/, "");
 
 const gpuTypes = { noun: "GPU type", ids: gpuTypeIds, pools: gpuPools };
 const restartsWorkers = { warns: "active workers may restart" };

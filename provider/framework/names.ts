@@ -1,6 +1,7 @@
-import { limits } from "serverless-compute-api/shapes";
+import { limits, optionsOf } from "serverless-compute-api/shapes";
 import { type Properties, stringAt, type Value } from "../engine/values";
 import type { NameSource, Naming } from "./contract";
+import type { ResourceSchemas } from "./definition";
 
 /** Hexadecimal digits of a random suffix, as in other Pulumi providers. */
 const suffixLength = 7;
@@ -16,6 +17,16 @@ export const withSuffix = (baseName: string, seed: Uint8Array): string =>
 /** Returns true if `name` is `baseName` with a suffix. */
 export const hasSuffix = (name: string, baseName: string): boolean =>
   /-[0-9a-f]{7}$/.test(name) && name.slice(0, name.lastIndexOf("-")) === truncate(baseName);
+
+/** The compared form of a name; a service may change names of a kind to an equivalent form. */
+export function canonicalName({ inputs }: Pick<ResourceSchemas, "inputs">, name: string): string {
+  const schema = inputs.shape["name"];
+  return (schema && optionsOf(schema).canonical?.(name)) ?? name;
+}
+
+/** Returns true if an object of a kind has a name, or an equivalent form of it. */
+export const hasName = (schemas: Pick<ResourceSchemas, "inputs">, object: { name: string }, name: string): boolean =>
+  canonicalName(schemas, object.name) === canonicalName(schemas, name);
 
 /** Reason why a resource with a generated name cannot adopt an object. */
 export const generatedNameCannotAdopt =

@@ -4,6 +4,7 @@ import type { CallContext } from "../framework/calls";
 import type { ResourceSchemas } from "../framework/definition";
 import type { ObjectReader } from "../framework/lists";
 import { toUserError } from "../framework/messages";
+import { hasName } from "../framework/names";
 
 /** Function of the package; all arguments are strings. */
 export interface FunctionDefinition<
@@ -77,12 +78,13 @@ function resultOf({ inputs, outputs }: ResourceSchemas): z.ZodObject {
   });
 }
 
-/** Finds an object; rejects if it does not exist or if several objects have the name. */
+/** Finds an object; rejects if it does not exist or if several objects have the name. An equal name precedes an equivalent one. */
 async function find<ApiObject extends { id: string; name: string }>(
-  { kind, reader }: LookupSource<ApiObject>,
+  source: LookupSource<ApiObject>,
   { id, name }: LookUp,
   context: CallContext,
 ): Promise<ApiObject> {
+  const { kind, reader } = source;
   const key = id ?? name ?? "";
   if (key === "" || (id !== undefined && name !== undefined))
     throw new TypeError(`a lookup of a ${kind} requires an id or a name, and not both`);
@@ -94,7 +96,9 @@ async function find<ApiObject extends { id: string; name: string }>(
       throw new Error(`${label} does not exist: no object in the account has this id`);
     }
     const listing = await reader(context).list(context);
-    const [object, ...duplicates] = listing.objects.filter((candidate) => candidate.name === name);
+    const equivalent = listing.objects.filter((candidate) => hasName(source, candidate, key));
+    const equal = equivalent.filter((candidate) => candidate.name === key);
+    const [object, ...duplicates] = equal.length > 0 ? equal : equivalent;
     // An unreadable object may have the requested name.
     const unreadable = listing.unreadable.find((candidate) => candidate.name === undefined || candidate.name === name);
     if (unreadable) throw unreadable.error;

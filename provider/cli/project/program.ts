@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import { bareName, optionsOf, secretReference } from "serverless-compute-api/shapes";
+import { optionsOf, secretReference } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { isProperties, type Value } from "../../engine/values";
+import { canonicalName } from "../../framework/names";
 import type { ImportedObject } from "../../framework/object";
 import { propertyOf } from "../../framework/properties/schema";
 import { type ObjectKind, objectKindNames, objectKinds } from "../../resources";
@@ -55,7 +56,7 @@ export function programOf(objects: readonly AccountObject[]): Program {
   const nameFor = resourceNames();
   const namedObjects = sortedObjects.map((object) => ({
     object,
-    name: nameFor(object.kind, object.resource ?? bareNameOf(object)),
+    name: nameFor(object.kind, object.resource ?? canonicalName(objectKinds[object.kind], object.name)),
   }));
   /** Outputs of the resources by their value; those of a kind become known after its last resource, so there are no cycles. */
   const outputs = new Map<string, Expression>();
@@ -74,8 +75,6 @@ export function programOf(objects: readonly AccountObject[]): Program {
   );
   return { resources, config };
 }
-
-const bareNameOf = ({ kind, name }: AccountObject): string => (kind === "ServerlessEndpoint" ? bareName(name) : name);
 
 function resourceOf(
   { kind, id, inputs }: AccountObject,

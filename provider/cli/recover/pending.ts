@@ -1,8 +1,8 @@
-import { bareName } from "serverless-compute-api/shapes";
 import { uncertaintyOf } from "../../framework/create/create-once";
 import type { NamedObject } from "../../framework/definition";
+import { hasName } from "../../framework/names";
 import { isGeneratedName, parseUrn } from "../../framework/urn";
-import { isObjectKind, type Kind, type ObjectKind } from "../../resources";
+import { isObjectKind, type Kind, objectKinds } from "../../resources";
 import type { Account } from "../account";
 import type { ExportedState, PendingOperation, StateResource } from "../state";
 
@@ -44,10 +44,6 @@ export function pendingCreate({ resource }: PendingOperation, kind: Kind): Pendi
   return { urn, kind, resource: parseUrn(urn).name, name: typeof name === "string" ? name : undefined };
 }
 
-/** Returns true if an object has the name in its create request. */
-export const hasName = (kind: ObjectKind, object: NamedObject, name: string): boolean =>
-  object.name === name || (kind === "ServerlessEndpoint" && bareName(object.name) === name);
-
 /** An object's properties that all kinds have. */
 export const summaryOf = ({ id, name, createdAt }: NamedObject): NamedObject => ({
   id,
@@ -79,7 +75,10 @@ export async function determineOutcome(
   const listing = await account().list(kind);
   const knownIds = idsIn(state);
   const objects = listing.objects
-    .filter((object) => hasName(kind, object, name) && !knownIds.has(object.id) && !choices.ignore.includes(object.id))
+    .filter(
+      (object) =>
+        hasName(objectKinds[kind], object, name) && !knownIds.has(object.id) && !choices.ignore.includes(object.id),
+    )
     .map(summaryOf);
   const chosenObjects = objects.filter(({ id }) => choices.import.includes(id));
   const [object, ...otherObjects] = chosenObjects.length > 0 ? chosenObjects : objects;

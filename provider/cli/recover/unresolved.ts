@@ -1,14 +1,13 @@
-import { bareName } from "serverless-compute-api/shapes";
 import type { NamedObject } from "../../framework/definition";
+import { canonicalName, hasName } from "../../framework/names";
 import { isGeneratedName } from "../../framework/urn";
-import { isObjectKind, type Kind, type ObjectKind } from "../../resources";
+import { isObjectKind, type Kind, type ObjectKind, objectKinds } from "../../resources";
 import { type Account, openAccount } from "../account";
 import { settingsIn } from "../provider-settings";
 import { type ExportedState, kindOf, type PendingOperation } from "../state";
 import {
   type Choices,
   determineOutcome,
-  hasName,
   idsIn,
   type Outcome,
   type PendingCreate,
@@ -114,9 +113,8 @@ export async function findOrphans(
     const { objects } = await account.list(kind);
     for (const object of objects.filter(({ id }) => !knownIds.has(id))) {
       const isOrphan =
-        isGeneratedName(object.name, urn) ||
-        (kind === "ServerlessEndpoint" && isGeneratedName(bareName(object.name), urn)) ||
-        (name !== undefined && hasName(kind, object, name));
+        isGeneratedName(canonicalName(objectKinds[kind], object.name), urn) ||
+        (name !== undefined && hasName(objectKinds[kind], object, name));
       if (isOrphan) orphans.set(`${kind} ${object.id}`, { kind, baseUrl: account.baseUrl, ...summaryOf(object) });
     }
   }

@@ -5,12 +5,13 @@ import { callOptions } from "../calls";
 import type { Change, Context } from "../contract";
 import { type Created, idList, type NamedInputs, type NamedObject, type ObjectDefinition } from "../definition";
 import { UserError } from "../errors";
+import { hasName } from "../names";
 import { completeObject, observeObject, outputsOf, pick } from "../observation";
 import { alternativeOf, isDetermined, withoutOmitted } from "../properties/defaults";
 import { diffProperties } from "../properties/diff";
 import { propertyOf } from "../properties/schema";
 import { hiddenValue, isSecretAt } from "../properties/secret-paths";
-import { hasName, listNamed } from "./named-creates";
+import { listNamed } from "./named-creates";
 
 /** Update of an existing object to the inputs of a program. */
 export interface Adoption {

@@ -10,12 +10,13 @@ import { ResourceInitError, UserError } from "../errors";
 import { helpForCall } from "../help";
 import { type Listing, listAll } from "../lists";
 import { type ErrorContext, explain, lostCreateAdvice } from "../messages";
+import { hasName } from "../names";
 import { outputsOf } from "../observation";
 import { nameSourceOf } from "../properties/defaults";
 import { matchesInputs } from "../properties/diff";
 import { usesServiceDefault } from "../properties/schema";
 import { adopt } from "./adoption";
-import { existingIdsBefore, hasName, listNamed, runSerialized } from "./named-creates";
+import { existingIdsBefore, listNamed, runSerialized } from "./named-creates";
 
 /** Waits before the lookups after a lost response, ms; a slow service lists a new object late. */
 const lookupDelays = [0, 500, 2000];

@@ -1,5 +1,4 @@
 import type { CallOptions } from "serverless-compute-api";
-import { optionsOf } from "serverless-compute-api/shapes";
 import { sharedCallOptions } from "../calls";
 import type { Context } from "../contract";
 import type { List, NamedInputs, NamedObject, ObjectDefinition } from "../definition";
@@ -42,16 +41,6 @@ export function runSerialized<Result>(context: Context, key: string, work: () =>
     result.catch(() => undefined),
   );
   return result;
-}
-
-/** Returns true if an object has a name; a service may change names to an equivalent form. */
-export function hasName<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  { inputs }: ObjectDefinition<Inputs, Outputs, ApiObject>,
-  object: NamedObject,
-  name: string,
-): boolean {
-  const { canonical = (text: string) => text } = optionsOf(inputs.shape.name);
-  return canonical(object.name) === canonical(name);
 }
 
 /** Lists the objects with a name; the list may contain other objects. */

@@ -8,11 +8,13 @@ const endpoints = [
   { id: "e4", name: "embed-prod-9f8e7d6" },
   { id: "e5", name: "image-dev-5555555" },
   { id: "e6", name: "e1" },
+  { id: "e7", name: "voice -fb" },
 ];
 
 test.each([
   ["an id, also if another endpoint has it as its name", "e1", "e1"],
   ["a name, also if another name begins with it", "chat", "e2"],
+  ["a name without the suffix of the service", "voice", "e7"],
   ["the beginning of a name before the suffixes of Pulumi", "image", "e5"],
   ["a longer beginning that is unique", "embed-prod", "e4"],
 ])("finds an endpoint by %s", (_what, word, id) => expect(findEndpoint(word, endpoints).id).toBe(id));

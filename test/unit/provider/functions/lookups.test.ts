@@ -49,6 +49,15 @@ describe("an existing object is found by its id and by its name", () => {
     });
   });
 
+  test("an endpoint whose name has the service's suffix, unless another one has exactly this name", async () => {
+    const fastId = await bench.create("/endpoints", { name: "voice -fb", templateId, workersMax: 0 });
+    const find = (name: string) => functions.getServerlessEndpoint.run({ name }, bench.context());
+    expect(await find("voice")).toMatchObject({ id: fastId, name: "voice -fb" });
+    const plainId = await bench.create("/endpoints", { name: "voice", templateId, workersMax: 0 });
+    expect(await find("voice")).toMatchObject({ id: plainId });
+    expect(await find("voice -fb")).toMatchObject({ id: fastId });
+  });
+
   test("a network volume", async () => {
     for (const which of [{ id: volumeId }, { name: "models" }])
       expect(await functions.getNetworkVolume.run(which, bench.context())).toMatchObject({ id: volumeId, size: 10 });

@@ -240,6 +240,7 @@ test.each([
   ["chat-fb", "chat"],
   ["chat -fb", "chat"],
   ["chat-fb-2", "chat-fb-2"],
+  ["chat-fb -fb", "chat"],
 ])("the name %j without the service's suffix is %j", (name, bare) => {
   expect(bareName(name)).toBe(bare);
 });
