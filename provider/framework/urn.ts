@@ -19,10 +19,10 @@ export function parseUrn(urn: string): UrnParts {
 /** Last part of a type token or of a function's token. */
 export const shortType = (token: string): string => token.slice(token.lastIndexOf(":") + 1);
 
-/** Returns true for the URN of a provider in the program; the engine gives the name of its own provider the prefix "default". */
+/** Returns true for the URN of a provider in the program; those of the engine are named `default` or, with a version, `default_3_248_0`. */
 export function isExplicitProvider(urn: string): boolean {
   const { name } = parseUrn(urn);
-  return name !== "" && !name.startsWith("default");
+  return name !== "" && !/^default(_|$)/.test(name);
 }
 
 /**

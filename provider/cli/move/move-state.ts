@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { defaultsKey } from "../../framework/properties/defaults";
+import { isExplicitProvider } from "../../framework/urn";
 import { parseState, referenceTo, type StateResource, stateText, typePrefixes } from "../state";
 
 const providers = { dynamic: "pulumi:providers:pulumi-nodejs", plugin: "pulumi:providers:serverless-compute" };
@@ -20,8 +21,7 @@ const toArguments = (settings: Record<string, unknown> = {}): Record<string, unk
     ),
   );
 
-/** Returns true if the engine created the provider by itself; its name may end in the version of the SDK, as default_3_248_0. */
-const isDefault = ({ urn }: StateResource): boolean => /::default(_\d\w*)?$/.test(urn);
+const isDefault = ({ urn }: StateResource): boolean => !isExplicitProvider(urn);
 
 /** The plugin's provider that replaces a dynamic one; the engine sets a default provider's settings again. */
 function toPluginProvider(provider: StateResource): StateResource {
@@ -29,7 +29,7 @@ function toPluginProvider(provider: StateResource): StateResource {
   const moved = { ...provider, urn, type: providers.plugin };
   if (!isDefault(provider))
     return { ...moved, inputs: toArguments(provider.inputs), outputs: toArguments(provider.outputs) };
-  return { ...moved, urn: urn.replace(/::default\w*$/, "::default"), id: randomUUID(), inputs: {}, outputs: {} };
+  return { ...moved, urn: urn.replace(/::default_.*$/, "::default"), id: randomUUID(), inputs: {}, outputs: {} };
 }
 
 /**

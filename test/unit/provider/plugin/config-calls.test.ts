@@ -116,6 +116,7 @@ describe("a provider with other settings", () => {
 
 test.each<[source: string, provider: string, args: object, variable: string, names: string]>([
   ["a provider's argument", "east", { apiKey: "wrong" }, "", "the provider's argument apiKey;"],
+  ["an argument of a provider", "default-east", { apiKey: "wrong" }, "", "the provider's argument apiKey;"],
   ["the stack's config", "default_0_2_0", { apiKey: "wrong" }, "", "the config serverless-compute:apiKey;"],
   ["the environment", "default_0_2_0", {}, "wrong", "SERVERLESS_COMPUTE_API_KEY;"],
   ["the environment of an explicit provider", "east", {}, "wrong", "SERVERLESS_COMPUTE_API_KEY;"],
