@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import { createClients, systemClock } from "serverless-compute-api";
 import type { NamedObject } from "../framework/definition";
 import type { Listing } from "../framework/lists";
-import { toUserError } from "../framework/messages";
+import { explainLookup } from "../framework/messages";
 import type { ImportedObject } from "../framework/object";
 import { type ObjectKind, objectKinds } from "../resources";
 import { type ConfigLookup, keyExposures, resolveSettings } from "../settings/settings";
@@ -58,17 +58,12 @@ export function openAccount(
     ownedIds: new Map(),
     settings: settings.lifecycle,
   };
-  const explainFailure = async <Item>(kind: ObjectKind, listing: Promise<Listing<Item>>): Promise<Listing<Item>> => {
-    try {
-      return await listing;
-    } catch (error) {
-      throw toUserError(error, { label: `${kind} objects`, operation: "look up", names: settings.lifecycle.names });
-    }
-  };
+  const explain = <Item>(kind: ObjectKind, list: () => Promise<Listing<Item>>): Promise<Listing<Item>> =>
+    explainLookup(`${kind} objects`, settings.lifecycle, list);
   return {
     baseUrl: clients.baseUrl,
-    list: (kind) => explainFailure<NamedObject>(kind, objectKinds[kind].reader(context).list(context)),
-    listImports: (kind) => explainFailure(kind, objectKinds[kind].listImports(context)),
+    list: (kind) => explain<NamedObject>(kind, () => objectKinds[kind].reader(context).list(context)),
+    listImports: (kind) => explain(kind, () => objectKinds[kind].listImports(context)),
     invalidReasons: (kind, inputs) => {
       const naming = { seed: new Uint8Array() };
       const { failures } = objectKinds[kind].check(inputs, inputs, naming, [], clients.dialect);

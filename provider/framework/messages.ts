@@ -1,6 +1,6 @@
 import { ApiError, type ErrorCategory } from "serverless-compute-api";
 import { isLoopback } from "serverless-compute-api/address";
-import { localKeyHint, type SettingNames } from "../settings/setting-names";
+import { localKeyHint, type OperationSettings, type SettingNames } from "../settings/setting-names";
 import { UserError } from "./errors";
 import { helpForCall } from "./help";
 
@@ -33,6 +33,19 @@ export function toUserError(error: unknown, subject: ErrorContext): unknown;
 export function toUserError(error: unknown, subject: ErrorContext): unknown {
   if (!(error instanceof ApiError)) return error;
   return new UserError(explain(error, subject), { cause: error, help: helpForCall(error) });
+}
+
+/** Runs requests that look something up. A failed request rejects with the message for the user; `label` names its subject. */
+export async function explainLookup<Result>(
+  label: string,
+  { names }: Pick<OperationSettings, "names">,
+  requests: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await requests();
+  } catch (error) {
+    throw toUserError(error, { label, operation: "look up", names });
+  }
 }
 
 const originOf = ({ request }: ApiError): string =>

@@ -2,7 +2,7 @@ import { type DataCenterRecord, type EndpointHealth, type GpuTypeRecord, isApiEr
 import { containerOf, endpointHealth, secretReference } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { callOptions } from "../framework/calls";
-import { toUserError } from "../framework/messages";
+import { explainLookup } from "../framework/messages";
 import { containerRegistryAuth } from "../resources/container-registry-auth/definition";
 import { networkVolume } from "../resources/network-volume/definition";
 import { secret } from "../resources/secret/definition";
@@ -11,7 +11,7 @@ import { urlOf, withVersion } from "../resources/serverless-endpoint/record";
 import { template } from "../resources/template/definition";
 import { revisionOf } from "../resources/template/revision";
 import { toStartLists } from "../resources/template/start-arguments";
-import { explained, type FunctionDefinition, lookup } from "./lookup";
+import { type FunctionDefinition, lookup } from "./lookup";
 
 const getTemplate = lookup("template", template, (record) => ({ ...record, revision: revisionOf(record) }));
 
@@ -30,7 +30,7 @@ const getServerlessEndpoint = lookup(
   "serverless endpoint",
   serverlessEndpoint,
   (record, context) =>
-    explained(`ServerlessEndpoint "${record.name}"`, context, async () => {
+    explainLookup(`ServerlessEndpoint "${record.name}"`, context.settings, async () => {
       const { container: own, templateId } = record;
       const { management } = context.clients;
       const { version } = await withVersion(record, {}, context);
@@ -90,7 +90,9 @@ const getGpuTypes: FunctionDefinition<{ pool?: string | undefined }, { gpuTypes:
   outputs: () => z.object({ gpuTypes: z.array(gpuType()).describe("The GPU types.") }),
   async run({ pool }, context) {
     const { management } = context.clients;
-    const gpuTypes = await explained("GPU types", context, () => management.listGpuTypes(callOptions(context)));
+    const gpuTypes = await explainLookup("GPU types", context.settings, () =>
+      management.listGpuTypes(callOptions(context)),
+    );
     const matches = gpuTypes.filter((type) => pool === undefined || type.pool === pool);
     const priceOf = ({ price: perHour = Number.POSITIVE_INFINITY }: GpuTypeRecord): number => perHour;
     return { gpuTypes: matches.toSorted((a, b) => (priceOf(a) === priceOf(b) ? 0 : priceOf(a) - priceOf(b))) };
@@ -113,7 +115,7 @@ const getDataCenters: FunctionDefinition<{ region?: string | undefined }, { data
   outputs: () => z.object({ dataCenters: z.array(dataCenter()).describe("The data centres.") }),
   async run({ region }, context) {
     const { management } = context.clients;
-    const dataCenters = await explained("data centres", context, () =>
+    const dataCenters = await explainLookup("data centres", context.settings, () =>
       management.listDataCenters(callOptions(context)),
     );
     return { dataCenters: dataCenters.filter((center) => region === undefined || center.region === region) };
@@ -127,13 +129,12 @@ const getEndpointHealth: FunctionDefinition<{ endpointId: string }, EndpointHeal
   outputs: () => endpointHealth.unwrap(),
   async run({ endpointId }, context) {
     const label = `endpoint "${endpointId}"`;
-    try {
-      return await context.clients.jobs.health(endpointId, callOptions(context));
-    } catch (error) {
-      if (isApiError(error, "missing"))
+    return explainLookup(label, context.settings, () =>
+      context.clients.jobs.health(endpointId, callOptions(context)).catch((error: unknown) => {
+        if (!isApiError(error, "missing")) throw error;
         throw new Error(`${label} is unknown to the service (${error.message}): check the id`, { cause: error });
-      throw toUserError(error, { label, operation: "look up", names: context.settings.names });
-    }
+      }),
+    );
   },
 };
 

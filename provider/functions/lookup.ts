@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { CallContext } from "../framework/calls";
 import type { ResourceSchemas } from "../framework/definition";
 import type { ObjectReader } from "../framework/lists";
-import { toUserError } from "../framework/messages";
+import { explainLookup } from "../framework/messages";
 import { hasName } from "../framework/names";
 
 /** Function of the package; all arguments are strings. */
@@ -24,19 +24,6 @@ export interface FunctionDefinition<
 
 /** Identifies an existing object by its id, or by a name that is unique for its kind. */
 export type LookUp = { id: string; name?: undefined } | { name: string; id?: undefined };
-
-/** Runs the requests of a function. A failed request is explained, with `label` as the subject. */
-export async function explained<Result>(
-  label: string,
-  { settings }: CallContext,
-  requests: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await requests();
-  } catch (error) {
-    throw toUserError(error, { label, operation: "look up", names: settings.names });
-  }
-}
 
 /** A resource kind whose objects are looked up. */
 interface LookupSource<ApiObject extends { id: string }> extends ResourceSchemas {
@@ -89,7 +76,7 @@ async function find<ApiObject extends { id: string; name: string }>(
   if (key === "" || (id !== undefined && name !== undefined))
     throw new TypeError(`a lookup of a ${kind} requires an id or a name, and not both`);
   const label = `${kind} "${key}"`;
-  return explained(label, context, async () => {
+  return explainLookup(label, context.settings, async () => {
     if (id !== undefined) {
       const object = await reader(context).get(id, context);
       if (object) return object;

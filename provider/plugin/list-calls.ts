@@ -1,6 +1,8 @@
 import type { listRequest, listResponse, Request, Response } from "../engine/messages";
 import { hasUnknown, type Properties } from "../engine/values";
-import { toUserError } from "../framework/messages";
+import type { NamedObject } from "../framework/definition";
+import type { Listing } from "../framework/lists";
+import { explainLookup } from "../framework/messages";
 import type { ProviderProcess } from "../framework/process";
 import { shortType } from "../framework/urn";
 import { listInputs } from "../functions/functions";
@@ -52,16 +54,12 @@ function parseToken(token: string): { count: number; lastId: string } {
 async function objectsOf(kind: ObjectKind, { connect, clock, cancellation, log }: ProviderProcess) {
   const { clients, settings } = connect();
   const progress = (text: string): void => void log.warning("", text);
-  try {
-    return await cancellation.run(async (signal) => {
-      const { objects } = await objectKinds[kind]
-        .reader({ clients })
-        .list({ clients, settings, clock, signal, progress });
-      return objects;
-    });
-  } catch (error) {
-    throw toUserError(error, { label: kind, operation: "look up", names: settings.names });
-  }
+  const { objects } = await explainLookup(kind, settings, () =>
+    cancellation.run<Listing<NamedObject>>((signal) =>
+      objectKinds[kind].reader({ clients }).list({ clients, settings, clock, signal, progress }),
+    ),
+  );
+  return objects;
 }
 
 function kindOf(token: string): ObjectKind {

@@ -1,4 +1,4 @@
-import { toUserError } from "../../framework/messages";
+import { explainLookup } from "../../framework/messages";
 import { openClients } from "../account";
 import { settingsIn } from "../provider-settings";
 import { pulumiCli, type StackChoice } from "../pulumi";
@@ -68,13 +68,10 @@ async function addReleases(
         };
       }
     };
-    try {
-      await Promise.all([...new Set(providerChanges.map(({ endpoint }) => endpoint.id))].map(addEndpointReleases));
-    } catch (error) {
-      throw toUserError(error, { label: "releases", operation: "look up", names: settings.lifecycle.names });
-    } finally {
-      await clients.close();
-    }
+    const endpointIds = [...new Set(providerChanges.map(({ endpoint }) => endpoint.id))];
+    await explainLookup("releases", settings.lifecycle, () =>
+      Promise.all(endpointIds.map(addEndpointReleases)),
+    ).finally(() => clients.close());
   }
 }
 

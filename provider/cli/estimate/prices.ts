@@ -1,6 +1,6 @@
 import { expectation, showChoices, showValue } from "serverless-compute-api/shapes";
 import { z } from "zod";
-import { toUserError } from "../../framework/messages";
+import { explainLookup } from "../../framework/messages";
 import { openClients } from "../account";
 import { settingsOfPreview } from "../provider-settings";
 import type { Preview } from "../pulumi-preview/preview";
@@ -53,17 +53,13 @@ export const overridePrices = (prices: Prices, overrides: Prices): Prices => ({
 export async function pricesOfCatalog(preview: Preview, notify: (text: string) => void): Promise<Prices> {
   const { settings, clients } = openClients(settingsOfPreview(preview), notify, undefined, false);
   const { management } = clients;
-  try {
-    const [gpus, cpus] = await Promise.all([management.listGpuTypes(), management.listCpuTypes?.() ?? []]).finally(() =>
-      clients.close(),
-    );
-    return {
-      gpus: pricesById(gpus.map(({ id, price }) => [id, price])),
-      cpus: pricesById(cpus.map(({ id, pricePerVcpu }) => [id, pricePerVcpu])),
-      // No API has the prices of volumes.
-      volumes: {},
-    };
-  } catch (cause) {
-    throw toUserError(cause, { label: "prices of the catalog", operation: "look up", names: settings.lifecycle.names });
-  }
+  const [gpus, cpus] = await explainLookup("prices of the catalog", settings.lifecycle, () =>
+    Promise.all([management.listGpuTypes(), management.listCpuTypes?.() ?? []]),
+  ).finally(() => clients.close());
+  return {
+    gpus: pricesById(gpus.map(({ id, price }) => [id, price])),
+    cpus: pricesById(cpus.map(({ id, pricePerVcpu }) => [id, pricePerVcpu])),
+    // No API has the prices of volumes.
+    volumes: {},
+  };
 }
