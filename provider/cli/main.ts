@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 import { text } from "node:stream/consumers";
 import { Command, CommanderError, Help, InvalidArgumentError, Option } from "commander";
 import { rejectEmptyValues, watchOutput } from "serverless-compute-api/job-commands";
+import { messageOf } from "../engine/error-text";
 import type { DriftFlags } from "./drift/drift";
 import type { EstimateFlags } from "./estimate/estimate";
 import type { ImportFlags } from "./import";
@@ -42,7 +43,7 @@ export async function main(args: readonly string[], io: Terminal = terminal): Pr
   } catch (error) {
     // Commander has reported its own errors already.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
-    io.err(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+    io.err(`${name}: ${messageOf(error)}`);
     return exitCodes.failed;
   }
 }

@@ -1,3 +1,4 @@
+import { messageOf } from "../../engine/error-text";
 import { explainLookup } from "../../framework/messages";
 import { openClients } from "../account";
 import { settingsIn } from "../provider-settings";
@@ -35,7 +36,7 @@ export async function drift(flags: DriftFlags, io: Terminal, environment?: NodeJ
   const changes = releasedChanges(refresh, report.drifted);
   if (changes.length > 0)
     await addReleases(changes, flags, io.err, environment).catch((error: unknown) =>
-      io.err(`The report contains no releases: ${error instanceof Error ? error.message : String(error)}`),
+      io.err(`The report contains no releases: ${messageOf(error)}`),
     );
   io.out(formatReport(report, flags.format));
   return report.drifted.length > 0 ? exitCodes.attention : 0;

@@ -1,3 +1,4 @@
+import { messageOf } from "../../engine/error-text";
 import { type Preview, parsePreview } from "../pulumi-preview/preview";
 import { countOf, exitCodes, type Terminal } from "../terminal";
 import { costsOf, isUnknown, type ResourceCost, type UnknownCost } from "./costs";
@@ -50,8 +51,7 @@ async function pricedCosts(
   file: string | undefined,
   notify: (text: string) => void,
 ): Promise<ResourceCost[]> {
-  const reasonOf = (error: unknown): string =>
-    (error instanceof Error ? error.message : String(error)).replace(/\.$/, "");
+  const reasonOf = (error: unknown): string => messageOf(error).replace(/\.$/, "");
   if (file === undefined) {
     const prices = await pricesOfCatalog(preview, notify).catch((cause: unknown) => {
       throw new Error(`${reasonOf(cause)}; or pass a file of prices with --prices`, { cause });

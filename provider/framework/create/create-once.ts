@@ -1,6 +1,7 @@
 import { type CallOptions, isApiError } from "serverless-compute-api";
 import { optionsOf } from "serverless-compute-api/shapes";
 import type { z } from "zod";
+import { messageOf } from "../../engine/error-text";
 import { type Properties, toProperties } from "../../engine/values";
 import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired, untilAborted } from "../calls";
 import type { Context } from "../contract";
@@ -241,7 +242,7 @@ const lostCreate = (
   );
 
 function describeFailure(cause: unknown, subject: ErrorContext, isGeneratedNameTaken: boolean): string {
-  const text = cause instanceof Error ? cause.message : String(cause);
+  const text = messageOf(cause);
   if (!isApiError(cause)) return `${subject.label}: ${text}${lostCreateAdvice}`;
   if (isGeneratedNameTaken)
     return `${subject.label}: the service reports that the generated name is taken (${text}), but lists no object with it.${lostCreateAdvice}`;

@@ -1,5 +1,6 @@
 import type { EndpointRecord } from "serverless-compute-api";
 import { showValue } from "serverless-compute-api/shapes";
+import { messageOf } from "../../engine/error-text";
 import { type Properties, toProperties } from "../../engine/values";
 import { callOptions, cleanupCallOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
@@ -10,7 +11,7 @@ import { hiddenValue, isSecretAt } from "../../framework/properties/secret-paths
 import { runsContainer, setsContainer } from "./container";
 import { checkedInputs, type Inputs, isContainerKey, type ServiceOutputs, type Verify } from "./inputs";
 import { deadlineOf, followRollout } from "./rollout";
-import { inputsIn, markedPath, type Unverified, type UpdateTrigger } from "./rollout-states";
+import { confidentialKeys, inputsIn, markedPath, type Unverified, type UpdateTrigger } from "./rollout-states";
 
 /** Applies an update without a verification. */
 export type Apply = (id: string, update: Update<Inputs>, context: Context) => Promise<ServiceOutputs>;
@@ -33,6 +34,10 @@ interface FailedUpdate {
   /** Returns the failure with the state that the engine records. */
   fail: (trigger: UpdateTrigger, message: string, outputs: object) => ResourceInitError;
 }
+
+/** Returns the message for the user of a failed request of an update. */
+export const updateMessage = (error: unknown, { name }: Inputs, { settings }: Context): string =>
+  messageOf(toUserError(error, { label: `ServerlessEndpoint "${name}"`, operation: "update", names: settings.names }));
 
 /**
  * Returns true if a message may contain images. A template with a secret image has a secret revision. An endpoint depends on the
@@ -62,9 +67,6 @@ async function describeVersion(
   if (!imageName) return versionLabel ?? fallback;
   return versionLabel === undefined ? imageName : `${imageName} (${versionLabel})`;
 }
-
-/** Settings whose values may be secrets of a template. */
-const confidentialKeys = ["env", "dockerArgs", "dockerEntrypoint", "dockerStartCmd"];
 
 /** Returns settings as text; the values of secrets are hidden. */
 const formatSettings = (settings: Properties, keys: readonly string[], { secrets }: Context): string =>
@@ -171,11 +173,6 @@ function rollbackFailure(
   const { error, endpoint, keys, failedVersion } = rollback;
   const { before } = previous;
   const { name } = update.news;
-  const cause = toUserError(error, {
-    label: `ServerlessEndpoint "${name}"`,
-    operation: "update",
-    names: context.settings.names,
-  });
   const currentState = endpoint
     ? `The endpoint runs ${describeContainer(endpoint, context)}, unverified.`
     : `The endpoint could not be read; the update set ${formatSettings(toProperties(update.news), keys, context)}.`;
@@ -183,7 +180,7 @@ function rollbackFailure(
   return fail(
     "rollbackFailed",
     [
-      `${failedVersion} failed its verification, and the rollback failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+      `${failedVersion} failed its verification, and the rollback failed: ${updateMessage(error, update.news, context)}`,
       reason,
       currentState,
       `To roll back endpoint "${name}" (${id}) manually, set ${formatSettings(before, shown, context)}.`,

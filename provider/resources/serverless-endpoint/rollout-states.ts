@@ -3,6 +3,7 @@ import { isProperties, type Path, type Properties, toProperties, type Value } fr
 import type { Change } from "../../framework/contract";
 import { ResourceInitError } from "../../framework/errors";
 import type { HelpKey } from "../../framework/help";
+import { startKeys } from "../template/start-arguments";
 import { foreignSettings } from "./container";
 import { checkedInputs, isContainerKey } from "./inputs";
 
@@ -108,14 +109,15 @@ export const markedPath = (path: Path): Path => [unverifiedKey, "before", ...pat
 /** Returns true if a path is that of a setting in the mark. */
 const isMarked = ([first, second]: Path): boolean => first === unverifiedKey && second === "before";
 
-const restoredSecrets = ["env", "dockerArgs", "dockerEntrypoint", "dockerStartCmd"];
+/** Settings whose values may be secrets of a template. */
+export const confidentialKeys: readonly string[] = ["env", ...startKeys];
 
 /**
  * Returns the paths of a state that contain the values at secret paths: the mark repeats settings, which a rollback restores. Variables
  * and arguments of the service may repeat secrets of a template.
  */
 export const derivedSecrets = (paths: readonly Path[], outputs: Properties, known: readonly Properties[]): Path[] => [
-  ...restoredSecrets.map((key) => markedPath([key])),
+  ...confidentialKeys.map((key) => markedPath([key])),
   ...foreignSettings(outputs, known),
   ...paths.map((path) => (isMarked(path) ? path.slice(2) : markedPath(path))),
 ];

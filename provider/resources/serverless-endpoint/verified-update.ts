@@ -5,7 +5,6 @@ import { callOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import type { Created, Update } from "../../framework/definition";
 import type { ResourceInitError } from "../../framework/errors";
-import { toUserError } from "../../framework/messages";
 import { acquirePoll } from "../../framework/poll-limiter";
 import { withoutOmitted } from "../../framework/properties/defaults";
 import { diffProperty } from "../../framework/properties/diff";
@@ -15,7 +14,7 @@ import { revisionOf } from "../template/revision";
 import { differingKeys, runsContainer, servedContainer, setsContainer, withTemplate } from "./container";
 import { containerKeys, type Inputs, isContainerKey, type ServiceOutputs, serverlessEndpointInputs } from "./inputs";
 import { observe } from "./record";
-import { type Apply, rollBack } from "./rollback";
+import { type Apply, rollBack, updateMessage } from "./rollback";
 import {
   changedSettingNames,
   failureAfter,
@@ -28,16 +27,6 @@ import {
 } from "./rollout-states";
 import { verifyEndpoint } from "./verification";
 
-/** Returns the user-facing message of a failure. */
-const messageOf = (error: unknown, { name }: Inputs, { settings }: Context): string => {
-  const explained = toUserError(error, {
-    label: `ServerlessEndpoint "${name}"`,
-    operation: "update",
-    names: settings.names,
-  });
-  return explained instanceof Error ? explained.message : String(explained);
-};
-
 /** Verifies a new endpoint. If the verification fails, the endpoint stays in the state as unverified. */
 export async function verifyCreated({ id, outputs }: Created, inputs: Inputs, context: Context): Promise<void> {
   const { verify, workersMax } = inputs;
@@ -48,7 +37,7 @@ export async function verifyCreated({ id, outputs }: Created, inputs: Inputs, co
     const { aborted } = context.signal;
     const problem = aborted ? "but its verification was interrupted" : "but it failed its verification";
     const advice = 'The next "pulumi up" verifies it again; "pulumi destroy" deletes it.';
-    const message = `endpoint "${inputs.name}" (${id}) was created, ${problem}\n${messageOf(error, inputs, context)}\n${advice}`;
+    const message = `endpoint "${inputs.name}" (${id}) was created, ${problem}\n${updateMessage(error, inputs, context)}\n${advice}`;
     throw failureAfter(aborted ? "createInterrupted" : "createFailed", message, { id, outputs });
   }
 }
@@ -81,7 +70,7 @@ export async function updateVerified(
   const outputs = await apply(id, update, context).catch((error: unknown) => {
     if (!mayBeApplied(error, context)) throw error;
     const message =
-      `endpoint "${news.name}" (${id}) may or may not have been updated\n${messageOf(error, news, context)}\n` +
+      `endpoint "${news.name}" (${id}) may or may not have been updated\n${updateMessage(error, news, context)}\n` +
       'The next "pulumi up" sends the settings again and verifies the endpoint.';
     throw fail("unconfirmed", message, olds);
   });
@@ -91,7 +80,7 @@ export async function updateVerified(
     const rollout = await verifyEndpoint(id, { verify, workersMax }, isSameVersion ? undefined : workers, context);
     return { ...outputs, version: rollout.version() ?? outputs.version, ...markAfter("verified", previous) };
   } catch (error) {
-    const reason = messageOf(error, news, context);
+    const reason = updateMessage(error, news, context);
     if (context.signal.aborted)
       throw fail(
         "interrupted",
