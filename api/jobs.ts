@@ -67,6 +67,19 @@ type Extras = Partial<TransportRequest> & { jobId?: string; query?: string };
 /** Maximum time for which the service holds a /stream call without new chunks, ms. */
 const streamHold = 10_000;
 
+/** The request of an operation of the job API without its body; `path` follows the endpoint's root and begins with the operation. */
+export function jobRequest(root: string, method: "GET" | "POST", path: string) {
+  const [operation = ""] = path.split(/[/?]/);
+  return {
+    method,
+    url: `${root}/${path}`,
+    idempotent: method === "GET" || operation === "cancel",
+    // The job API has rate limits per endpoint and operation, so that too many /run calls must not delay a /cancel.
+    rateLimitScope: `${root}/${operation}`,
+    serverWait: operation === "stream" ? streamHold : 0,
+  };
+}
+
 /** The body of a response, with the exact numbers of a job's output. Its other numbers are times. */
 function withExactOutput(response: ApiResponse): unknown {
   const { body } = response;
@@ -124,21 +137,17 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
     { jobId, query = "", ...extras }: Extras,
     options: JobCallOptions | undefined,
   ): Promise<z.output<Shape>> {
-    const base = `${url(endpointId)}/${operation}`;
-    const path = jobId === undefined ? base : `${base}/${pathSegment(jobId, "job", { method, url: base })}`;
-    if (Number.isNaN(options?.visibilityLimit))
-      throw invalidArgument("visibilityLimit is NaN; must be a number of ms", { method, url: path });
+    const root = url(endpointId);
+    const id = jobId === undefined ? "" : `/${pathSegment(jobId, "job", { method, url: `${root}/${operation}` })}`;
     const request: TransportRequest = {
-      method,
-      url: path + query,
-      idempotent: method === "GET" || operation === "cancel",
-      // The job API has rate limits per endpoint and operation, so that too many /run calls must not delay a /cancel.
-      rateLimitScope: base,
+      ...jobRequest(root, method, operation + id + query),
       visibilityRetries:
         jobId !== undefined && isNew(endpointId, jobId) ? newJobRetries(options?.visibilityLimit) : undefined,
       ...(method === "POST" ? { body: {} } : {}),
       ...extras,
     };
+    if (Number.isNaN(options?.visibilityLimit))
+      throw invalidArgument("visibilityLimit is NaN; must be a number of ms", requestInfo(request));
     const response = await transport.send(request, options);
     const facts = { ambiguous: !request.idempotent, status: response.status };
     const body = operation === "stream" ? exactBodyOf(response) : withExactOutput(response);
@@ -164,8 +173,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
     send(["GET", "status"], endpointId, jobRecord, { jobId }, options);
 
   async function readOutputs(endpointId: string, jobId: string, options?: CallOptions): Promise<unknown[]> {
-    const extras = { jobId, serverWait: streamHold };
-    const { stream } = await send(["GET", "stream"], endpointId, streamResponse, extras, options);
+    const { stream } = await send(["GET", "stream"], endpointId, streamResponse, { jobId }, options);
     return stream.map(({ output }) => output);
   }
 

@@ -54,8 +54,8 @@ const maxTail = 5_000;
 
 /** Options of {@link followWorkerLog}. */
 export interface WorkerLogOptions {
-  /** Maximum number of past lines, up to 5000. */
-  tail: number;
+  /** Maximum number of past lines, up to 5000, which is the default. */
+  tail?: number | undefined;
   /** Position after which to begin, instead of `tail`. */
   after: string | undefined;
   signal: AbortSignal;
@@ -72,7 +72,7 @@ export interface WorkerLogOptions {
 export async function followWorkerLog(
   { transport, baseUrl }: { transport: Transport; baseUrl: string },
   [endpointId, workerId]: readonly [endpointId: string, workerId: string],
-  { tail, after, signal, onOpen, onLine }: WorkerLogOptions,
+  { tail = maxTail, after, signal, onOpen, onLine }: WorkerLogOptions,
 ): Promise<string | undefined> {
   const root = { method: "GET", url: `${baseUrl}/serverless` };
   const worker = `${pathSegment(endpointId, "endpoint", root)}/workers/${pathSegment(workerId, "worker", root)}`;

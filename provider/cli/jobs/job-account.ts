@@ -1,4 +1,4 @@
-import { ApiError, type Clients, createClients } from "serverless-compute-api";
+import { ApiError, type Clients, createClients, jobRequest } from "serverless-compute-api";
 import type { JobService } from "serverless-compute-api/job-commands";
 import { listAll } from "../../framework/lists";
 import { toUserError } from "../../framework/messages";
@@ -12,9 +12,6 @@ export interface JobAccount extends JobService {
   /** Returns the error of a failed call with a message for users; `label` names its object. */
   explain(error: unknown, label: string): Error;
 }
-
-/** Time for which the service holds a request for chunks, ms. */
-const streamHold = 10_000;
 
 /** Maximum number of open connections, because each worker's log requires one. */
 const maxInFlight = 1_000;
@@ -46,15 +43,9 @@ export async function withJobAccount<Result>(
       }
     },
     async send(method, endpointId, path, body) {
-      const root = clients.jobs.url(endpointId);
-      const [operation = ""] = path.split(/[/?]/);
       const request = {
-        method,
-        url: `${root}/${path}`,
+        ...jobRequest(clients.jobs.url(endpointId), method, path),
         ...(method === "POST" ? { body: body ?? "{}" } : {}),
-        idempotent: method === "GET" || operation === "cancel",
-        rateLimitScope: `${root}/${operation}`,
-        serverWait: operation === "stream" ? streamHold : 0,
       };
       try {
         const { status, text } = await clients.transport.send(request, { signal });
@@ -64,7 +55,7 @@ export async function withJobAccount<Result>(
         const { category, status, message, ambiguous } = error;
         if (status !== undefined && (category === "missing" || category === "invalid"))
           return { status, text: message };
-        const { message: text } = explain(error, `${operation} of endpoint ${endpointId}`);
+        const { message: text } = explain(error, `${path.replace(/[/?].*$/s, "")} of endpoint ${endpointId}`);
         throw new Error(ambiguous ? `${text} The service may have applied the request.` : text, { cause: error });
       }
     },

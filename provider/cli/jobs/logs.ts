@@ -12,9 +12,6 @@ export interface LogsFlags {
   json: boolean;
 }
 
-/** Maximum number of past lines of a worker (contract). */
-const maxTail = 5_000;
-
 /** Minimum number of requested past lines: lines of a worker that a connection may lose before it delivers one. */
 const minTail = 100;
 
@@ -55,7 +52,7 @@ function createLogs(
   const states = new Map<string, "opening" | "open">();
   let lastActivity = systemClock.now();
 
-  function follow(worker: string, tail: number): void {
+  function follow(worker: string, tail: number | undefined): void {
     const setState = (state: "opening" | "open"): void => {
       states.set(worker, state);
       lastActivity = systemClock.now();
@@ -81,7 +78,7 @@ function createLogs(
 
   return {
     /** Opens the logs of the running workers that have no open log; resolves with the number of running workers. */
-    async open(tail: number): Promise<number> {
+    async open(tail?: number): Promise<number> {
       const { workers } = await clients.management.readWorkers(endpointId, { signal });
       for (const { id } of workers) if (!states.has(id)) follow(id, tail);
       return workers.length;
@@ -127,7 +124,7 @@ export async function printLogs(
     for (let lastLookup = systemClock.now(); follow; ) {
       await systemClock.sleep(workerInterval, signal);
       try {
-        await logs.open(maxTail);
+        await logs.open();
         lastLookup = systemClock.now();
       } catch (error) {
         const isRepeated = isApiError(error) && error.retryable && systemClock.now() - lastLookup < maxOutage;
