@@ -3,7 +3,6 @@ import type { UnreadableElement } from "./response";
 import type {
   ContainerSettings,
   EndpointChanges,
-  EndpointCreate,
   EndpointRecord,
   EndpointReleases,
   EndpointSettings,
@@ -115,7 +114,8 @@ export interface ManagementClient {
    */
   deleteTemplate(template: { id: string; name: string }, options?: CallOptions): Promise<void>;
 
-  createEndpoint(settings: EndpointCreate, options?: CallOptions): Promise<EndpointRecord>;
+  /** Requires `templateId`, `imageName` or, with REST v2, both. */
+  createEndpoint(settings: EndpointSettings, options?: CallOptions): Promise<EndpointRecord>;
   readEndpoint(id: string, options?: CallOptions): Promise<EndpointRecord | undefined>;
   /** Adds the pools that contain the GPU types of an endpoint. Absent if the dialect returns the pools. */
   withPools?(endpoint: EndpointRecord, options?: CallOptions): Promise<EndpointRecord>;

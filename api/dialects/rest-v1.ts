@@ -7,7 +7,6 @@ import {
   cpuSettingsOf,
   defaultCpu,
   type EndpointChanges,
-  type EndpointCreate,
   type EndpointRecord,
   type EndpointSettings,
   limits,
@@ -25,7 +24,7 @@ import { createRestCalls, sharedRequest } from "./rest-calls";
 import { hasAny } from "./rest-v2-bodies";
 
 /** The body of a create request, without null settings, and without GPU settings for CPU endpoints. */
-function createBody({ gpuTypeIds, gpuCount, ...others }: EndpointCreate): object {
+function createBody({ gpuTypeIds, gpuCount, ...others }: EndpointSettings): object {
   const usesGpu = others.computeType !== "CPU" || (gpuTypeIds ?? []).length > 0;
   const { cpuFlavorIds = [], ...rest } = others;
   const body = {

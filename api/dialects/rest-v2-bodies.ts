@@ -3,7 +3,6 @@ import {
   defaultCpu,
   defaultMountPath,
   type EndpointChanges,
-  type EndpointCreate,
   type EndpointRecord,
   type EndpointSettings,
   endpointDefaults,
@@ -74,7 +73,7 @@ const flashbootBody = ({ flashboot, flashbootType }: EndpointSettings) =>
 
 /** The body that creates an endpoint with a container. `pools` are the pools of its GPU types. */
 export function endpointBody(
-  settings: EndpointCreate,
+  settings: EndpointSettings,
   container: OwnContainer,
   pools: PoolSelection | undefined,
 ): V2EndpointCreate {

@@ -77,8 +77,8 @@ export const jobRecord = z.lazy(() =>
 );
 export type JobRecord = z.output<typeof jobRecord>;
 
-/** A stream element: a value yielded by the handler, and its metrics. */
-const streamChunk = z.lazy(() => z.looseObject({ output: z.unknown(), metrics: z.unknown().optional() }));
+/** A stream element with a value yielded by the handler. */
+const streamChunk = z.lazy(() => z.looseObject({ output: z.unknown() }));
 
 /** Both shapes of /stream: the bare array of the interface, and the envelope expected by the SDKs. */
 export const streamResponse = z.lazy(() =>
@@ -89,7 +89,7 @@ export const streamResponse = z.lazy(() =>
 );
 
 /** The response of /purge-queue. */
-export const purgeResponse = z.lazy(() => z.looseObject({ removed: z.int(), status: z.string() }));
+export const purgeResponse = z.lazy(() => z.looseObject({ removed: z.int() }));
 
 const counter = (text: string) => z.int().default(0).describe(text);
 /** The response of /health. */

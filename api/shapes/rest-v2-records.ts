@@ -33,9 +33,7 @@ export const v2EndpointRecord = z.lazy(() =>
           minCudaVersion: orUndefined(z.string()),
         }),
       ),
-      cpu: orUndefined(
-        z.array(z.looseObject({ id: recordId, vcpuCount: z.number(), memory: orUndefined(z.number()) })),
-      ),
+      cpu: orUndefined(z.array(z.looseObject({ id: recordId, vcpuCount: z.number() }))),
       workers: orUndefined(
         z.looseObject({
           min: orUndefined(z.number()),
@@ -91,15 +89,11 @@ export const v2GpuRecord = z.lazy(() =>
     pool: orUndefined(z.string()),
     manufacturer: orUndefined(z.string()),
     memory: orUndefined(z.number()),
-    secure: orUndefined(z.boolean()),
-    community: orUndefined(z.boolean()),
     /** `serverless` is present if the caller can use a serverless pool that contains the type. */
     price: orUndefined(z.looseObject({ serverless: orUndefined(z.number()) })),
-    maxCount: z.unknown().optional(),
     /** Present only if the request includes it. */
     availability: orUndefined(z.string()),
     dataCenters: orUndefined(z.array(z.looseObject({ id: recordId, availability: orUndefined(z.string()) }))),
-    cudaVersions: z.unknown().optional(),
   }),
 );
 export type V2GpuRecord = z.output<typeof v2GpuRecord>;
@@ -121,8 +115,5 @@ export const v2DataCenterRecord = z.lazy(() =>
     id: recordId,
     name: orUndefined(z.string()),
     region: orUndefined(z.string()),
-    networkVolumeTypes: listOf(z.string()),
-    compliance: listOf(z.string()),
-    globalNetwork: orUndefined(z.boolean()),
   }),
 );

@@ -184,8 +184,6 @@ type Fields = Values<typeof endpointFields>;
  * settings of an endpoint with a template are the template's.
  */
 export type EndpointSettings = Omit<Fields, Clearable> & { [Key in Clearable]?: Fields[Key] | null } & OwnContainer;
-/** A new endpoint, which requires `templateId`, `imageName` or, with REST v2, both. */
-export type EndpointCreate = EndpointSettings;
 /** Changes of an endpoint. */
 export type EndpointChanges = Omit<EndpointSettings, "computeType" | "type">;
 

@@ -96,7 +96,7 @@ export function createProvider(
         if (!result && state.internal.mustExist) throw new Error(`${operations.kind} "${id}" does not exist`);
         if (!result) return { id: "", props: {} };
         const { outputs, inputs } = result;
-        return { id: result.id, props: wireOf(outputs, state.internal), inputs: wireOf(inputs, state.internal) };
+        return { id, props: wireOf(outputs, state.internal), inputs: wireOf(inputs, state.internal) };
       });
     },
 

@@ -76,7 +76,6 @@ export interface PreflightContext extends Context {
 
 /** An object of the service, in the terms of the resource. */
 export interface ReadResult {
-  id: string;
   inputs: Properties;
   outputs: Properties;
 }

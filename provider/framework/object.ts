@@ -52,8 +52,9 @@ export function defineObject<Inputs extends NamedInputs, Outputs extends object,
   });
   const importedObjectOf = async (object: ApiObject, context: Context): Promise<ImportedObject> => {
     const record = await completeObject(definition, object, {}, context, "import");
-    const { id, inputs } = readResultOf(object.id, {}, observeObject(definition, record, {}, context), definition);
-    return { id, name: object.name, inputs };
+    const { id, name } = object;
+    const { inputs } = readResultOf(id, {}, observeObject(definition, record, {}, context), definition);
+    return { id, name, inputs };
   };
   return {
     ...resource,

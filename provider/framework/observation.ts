@@ -66,7 +66,6 @@ export function readResultOf(
   const unread = unconfirmedIn(olds).filter((key) => !(key in reportedInputs));
   const { inputs, determined } = mergeRead(shape, olds, new Map(Object.entries(reportedInputs)));
   return {
-    id,
     inputs,
     outputs: withOmitted(
       withDerivedOutputs(outputs, id, {

@@ -52,7 +52,7 @@ export type Pipeline = ReturnType<typeof createPipeline>;
  * Messages contain no secrets; responses contain the paths to mark as secret.
  */
 export function createPipeline(operations: ResourceOperations, providerProcess: ProviderProcess) {
-  const { kind, options } = operations;
+  const { options } = operations;
 
   const shapeSecretPaths = secretPathsOfShape(operations);
   const secretsOf = (sets: readonly PropertyMap[]): Secrets =>
@@ -135,11 +135,6 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
     );
     if (warning !== undefined)
       void providerProcess.log.warning(urn, createRedaction(secretsOf([news]).values)(warning));
-  };
-
-  const requireId = (id: string): string => {
-    if (id) return id;
-    throw new Error(`the service created the ${kind} but returned no id`);
   };
 
   return {
@@ -241,7 +236,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         const { id, outputs } = await operations.create(news.properties, context);
         const created = outputsOf(outputs, news);
         recordObject(providerProcess, id, created);
-        return { id: requireId(id), outputs: created };
+        return { id, outputs: created };
       }),
 
     /** Reads the object; undefined if it does not exist. `inputs` are those of the state, if available. */
@@ -255,9 +250,9 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         if (!result) return undefined;
         const known = hasState ? [olds.properties, inputs.properties] : undefined;
         const outputs = outputsOf(result.outputs, olds, known);
-        recordObject(providerProcess, result.id, outputs);
+        recordObject(providerProcess, id, outputs);
         const { secretPaths } = outputsOf(result.inputs, inputs, known);
-        return { id: requireId(result.id), outputs, inputs: inputsOf(result.inputs, { ...inputs, secretPaths }) };
+        return { outputs, inputs: inputsOf(result.inputs, { ...inputs, secretPaths }) };
       }),
 
     update: (call: ResourceCall, id: string, olds: PropertyMap, news: PropertyMap) =>

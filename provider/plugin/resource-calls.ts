@@ -78,7 +78,7 @@ export function resourceCalls(providerProcess: ProviderProcess, table: Readonly<
     read: async (request: Request<typeof readRequest>): Promise<Response<typeof readResponse>> => {
       const { id, properties: olds, inputs } = request;
       const result = await pipelineFor(request).read(callOf(request), id, olds, inputs);
-      return result ? { id: result.id, properties: result.outputs, inputs: result.inputs } : {};
+      return result ? { id, properties: result.outputs, inputs: result.inputs } : {};
     },
 
     delete: async (request: Request<typeof deleteRequest>): Promise<Response<typeof empty>> => {

@@ -12,7 +12,7 @@ const credentials = { username: "robot", password: "hushed" };
 const gpus = [
   { id: "NVIDIA L4", name: "L4", manufacturer: "NVIDIA", memory: 24, pool: "AMPERE_24", price: { serverless: 0.684 } },
   { id: "NVIDIA RTX A5000", pool: "AMPERE_24", price: { secure: 1 } },
-  { id: "NVIDIA A30", pool: null },
+  { id: "NVIDIA A30", pool: null, secure: "a field that is not used" },
 ];
 
 /** Responses by the end of a request's path. */

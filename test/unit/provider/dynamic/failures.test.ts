@@ -47,13 +47,6 @@ describe("a failing verb", () => {
     expect(message).toBe('pin [secret] and "[secret]" and plain stay');
   });
 
-  it("that created an object without an id rejects", async () => {
-    const { provider } = bench({ create: async () => ({ id: "", outputs: {} }) });
-    expect((await errorOf(() => provider.create({ ...internal }))).message).toBe(
-      "the service created the Box but returned no id",
-    );
-  });
-
   it("without connection settings fails with their message and runs nothing", async () => {
     const connect = (): never => {
       throw new Error("there is no API key");

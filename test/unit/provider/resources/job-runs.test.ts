@@ -111,7 +111,7 @@ describe("a successful job", () => {
     const { context, calls } = await startScriptedJobs({});
     const olds = { ...inputsOf(), jobId: "j1", status: "COMPLETED", output: { a: 1 } };
     const readResult = await JobInvoke.read("j1", olds, context);
-    expect(readResult).toEqual({ id: "j1", inputs: inputsOf(), outputs: olds });
+    expect(readResult).toEqual({ inputs: inputsOf(), outputs: olds });
     await JobInvoke.delete("j1", olds, context);
     expect(calls).toEqual([]);
   });
