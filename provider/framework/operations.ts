@@ -10,7 +10,7 @@ import { type ErrorContext, toUserError } from "./messages";
 import { generatedNameCannotAdopt } from "./names";
 import { readResultOf } from "./observation";
 import { checkInputs, unsupportedInputs } from "./properties/check";
-import { defaultsOf, keptValues, nameSourceOf, withOmitted, withoutOmitted } from "./properties/defaults";
+import { defaultsOf, isDetermined, keptValues, nameSourceOf, withOmitted, withoutOmitted } from "./properties/defaults";
 import { diffProperties } from "./properties/diff";
 import { inputWarnings } from "./properties/input-warnings";
 import { previewOutputs, withDerivedOutputs } from "./properties/preview-outputs";
@@ -41,18 +41,26 @@ export function defineResource<Inputs extends object, Outputs extends object>(
   };
 
   const stateOf = (id: string, properties: Properties): Properties => withDerivedOutputs(outputs, id, properties);
-  /** Runs an operation within its timeout. */
+  /** The state of an object with the list of the properties that the program omits and does not determine by others. */
+  const recorded = (program: Properties, object: object): Properties => {
+    const properties = { ...defaultsOf(program), ...toProperties(object) };
+    const omitted = Object.entries(properties).filter(
+      ([key]) => key in shape.shape && !(key in program) && !isDetermined(shape, key, program),
+    );
+    return withOmitted(properties, Object.fromEntries(omitted));
+  };
+  /** Runs an operation within its timeout; `withRecord` adds the list of omitted properties to inputs that a failure has restored. */
   const runBounded = <Result>(
     target: Omit<ErrorContext, "names">,
     inputs: Properties,
     context: Context,
     work: (context: Context) => Promise<Result>,
-    olds: Properties = inputs,
+    withRecord = (restored: Properties): Properties => restored,
   ): Promise<Result> => {
     const subject = { ...target, names: context.settings.names };
-    return withTimeout(subject, context, (bounded) =>
-      explainFailures(subject, inputs, olds, stateOf, () => work(bounded)),
-    );
+    const stateAfter = ({ id, inputs: restored, outputs }: ResourceInitError): Properties =>
+      stateOf(id, { ...(restored ? withRecord(restored) : inputs), ...outputs });
+    return withTimeout(subject, context, (bounded) => explainFailures(subject, stateAfter, () => work(bounded)));
   };
 
   return {
@@ -86,15 +94,18 @@ export function defineResource<Inputs extends object, Outputs extends object>(
     warnings: (change) => [...warningsOf(shape, change.changes), ...(plan(change).warnings ?? [])],
     previewOutputs: (olds, news, context) => previewOutputs(definition, olds, news, context),
     create: (properties, context) =>
-      runBounded({ label: labelOf(properties), operation: "create" }, properties, context, (bounded) =>
-        runChange(bounded, async () => {
-          const inputs = checkedInputs.parse(properties);
-          const created = await definition.create(inputs, bounded, properties);
-          const outputs = toProperties(created.outputs);
-          const determined = Object.entries(outputs).filter(([key]) => key in shape.shape && !(key in properties));
-          const omitted = { ...defaultsOf(properties), ...toProperties(inputs), ...outputs };
-          return { id: created.id, outputs: stateOf(created.id, withOmitted(omitted, Object.fromEntries(determined))) };
-        }),
+      runBounded(
+        { label: labelOf(properties), operation: "create" },
+        properties,
+        context,
+        (bounded) =>
+          runChange(bounded, async () => {
+            const inputs = checkedInputs.parse(properties);
+            const { id, outputs } = await definition.create(inputs, bounded, properties);
+            return { id, outputs: stateOf(id, recorded(properties, { ...inputs, ...outputs })) };
+          }),
+        // A failed adoption restores the object.
+        (restored) => recorded(properties, restored),
       ),
     read: (id, olds, context) =>
       runBounded({ label: labelOf(olds, id), operation: "read" }, olds, context, async (bounded) => {
@@ -120,7 +131,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
             const properties = { ...defaultsOf(news), ...toProperties({ ...inputs, ...outputs }) };
             return stateOf(id, withOmitted(properties, kept));
           }),
-        olds,
+        (restored) => ({ ...defaultsOf(olds), ...restored }),
       ),
     delete: (id, olds, context) =>
       runBounded({ label: labelOf(olds, id), operation: "delete" }, olds, context, (bounded) =>
@@ -162,19 +173,16 @@ async function runChange<Result>(context: Context, work: () => Promise<Result>):
 /** Runs an operation; a failed call throws with the message for the user. An unfinished object keeps its inputs. */
 async function explainFailures<Result>(
   subject: ErrorContext,
-  inputs: Properties,
-  olds: Properties,
-  stateOf: (id: string, properties: Properties) => Properties,
+  stateAfter: (failure: ResourceInitError) => Properties,
   work: () => Promise<Result>,
 ): Promise<Result> {
   try {
     return await work();
   } catch (error) {
     if (!(error instanceof ResourceInitError)) throw toUserError(error, subject);
-    const outputs = { ...(error.inputs ? { ...defaultsOf(olds), ...error.inputs } : inputs), ...error.outputs };
     const cause = toUserError(error.cause, subject);
     const message = cause instanceof UserError ? `${error.message}\n${cause.message}` : error.message;
-    throw new ResourceInitError(message, error.id, stateOf(error.id, outputs), {
+    throw new ResourceInitError(message, error.id, stateAfter(error), {
       cause,
       help: error.help ?? helpOf(cause),
     });

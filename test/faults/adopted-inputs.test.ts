@@ -7,7 +7,7 @@ import { kinds } from "../../provider/resources";
 import { configNames } from "../../provider/settings/setting-names";
 import { configuredProcess } from "../support/configured-process";
 import { dialect } from "../support/dialect";
-import { propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
+import { partialFailureOf, propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
 import { engineProperties } from "../support/property-sets";
 import { collections, inputTable } from "./support/input-table";
@@ -72,6 +72,31 @@ describe.each(optionalInputs)("$input of an existing $kind", ({ kind, input, val
     expect(await warningOf(inputs)).toBe(sent === undefined ? "without a change" : `and changes in place: ${sent}`);
   });
 });
+
+// A program that omits the type of a load balancer cannot verify it.
+const endpointInputs = optionalInputs.filter(({ kind, input }) => kind === "ServerlessEndpoint" && input !== "type");
+test.each(endpointInputs)(
+  "$input is kept by the deployment after an adoption that failed its verification",
+  async (row) => {
+    const { input, values, relatedInputs } = row;
+    const { ServerlessEndpoint } = kinds;
+    const name = freshName();
+    const inputsOf = (more: Properties): Properties =>
+      ServerlessEndpoint.check({}, { ...table.bases.ServerlessEndpoint, ...more, name }, naming(), [], dialect).inputs;
+    const created = await ServerlessEndpoint.create(
+      inputsOf({ ...relatedInputs, [input]: values[0] }),
+      bench.context(),
+    );
+    onTestFinished(() => ServerlessEndpoint.delete(created.id, created.outputs, bench.context()));
+    const container = relatedInputs?.["templateId"] === null ? relatedInputs : {};
+    // No worker runs the job.
+    const news = inputsOf({ ...container, adoptExisting: true, verify: { input: {}, timeout: 1 } });
+    const { id, outputs } = await partialFailureOf(ServerlessEndpoint.create(news, bench.context()));
+    expect(id).toBe(created.id);
+    const changes = ServerlessEndpoint.diff(outputs, news, dialect).map(({ path: [key] }) => key);
+    expect(changes).toEqual(["verify"]);
+  },
+);
 
 type AdoptedRow = [existing: Properties, news: Properties, warning: string];
 const priorityToOff: AdoptedRow = [
