@@ -58,8 +58,9 @@ const additionalHosts = {
   yaml: {
     executable: "pulumi-language-yaml",
     module: "github.com/pulumi/pulumi-yaml",
-    version: "v1.10.0",
+    version: "v1.25.0",
     package: "cmd/pulumi-language-yaml",
+    replace: engineReplacements,
   },
   python: {
     executable: "pulumi-language-python",
@@ -83,6 +84,20 @@ const additionalHosts = {
  * @param {MoreHosts} runtime
  */
 export const hostExecutable = (runtime) => additionalHosts[runtime].executable;
+
+/**
+ * Checks whether a host was built from another version of its module. Hosts of Pulumi's releases have no checksum of a published
+ * module.
+ * @param {MoreHosts} runtime
+ * @param {string} file
+ * @param {string} go The `go` command.
+ * @param {NodeJS.ProcessEnv} env
+ */
+export async function isOutdatedHost(runtime, file, go, env) {
+  const { stdout } = await run(go, ["version", "-m", file], { env, timeout: 20_000 }).catch(() => ({ stdout: "" }));
+  const built = /^\tmod\t\S+\t(\S+)\th1:/m.exec(stdout)?.[1];
+  return built !== undefined && built !== additionalHosts[runtime].version;
+}
 
 /**
  * Builds one additional language host into a folder.

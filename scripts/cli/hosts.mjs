@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import { ToolMissing } from "../child.mjs";
 import { withLock } from "../lock.mjs";
 import { silentProgress } from "../progress.mjs";
-import { hostExecutable, installHost } from "./build.mjs";
+import { hostExecutable, installHost, isOutdatedHost } from "./build.mjs";
 import { folderOnPath } from "./folder.mjs";
 
 /**
@@ -12,7 +12,7 @@ import { folderOnPath } from "./folder.mjs";
 
 /**
  * Finds a language host that is not part of every CLI: next to the CLI, on PATH, or built from its published Go module
- * and stored next to the CLI. A failed build is an error. Safe under concurrent processes.
+ * and stored next to the CLI. A build of another version is replaced. A failed build is an error. Safe under concurrent processes.
  * @param {import("./build.mjs").MoreHosts} runtime
  * @param {import("./folder.mjs").Cli} cli
  * @param {object} [options]
@@ -23,8 +23,11 @@ import { folderOnPath } from "./folder.mjs";
  */
 export async function findHost(runtime, cli, { go = "go", env = process.env, progress = silentProgress } = {}) {
   const name = hostExecutable(runtime);
-  const searchHost = async () =>
-    (await folderOnPath(cli.folder, name)) ?? (await folderOnPath(env["PATH"] ?? "", name));
+  const searchHost = async () => {
+    const beside = await folderOnPath(cli.folder, name);
+    if (beside === undefined) return folderOnPath(env["PATH"] ?? "", name);
+    return (await isOutdatedHost(runtime, join(beside, name), go, env)) ? undefined : beside;
+  };
   const existing = await searchHost();
   if (existing !== undefined) return { folder: existing };
   const build = async () => {

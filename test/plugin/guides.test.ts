@@ -42,7 +42,7 @@ outputs:
 
 /** The same with a secret of the stack's config, which the workers receive. */
 const projectWithSecret = project
-  .replace("resources:\n", "configuration:\n  hubToken: { type: string, secret: true }\nresources:\n")
+  .replace("resources:\n", "config:\n  hubToken: { type: string, secret: true }\nresources:\n")
   .replace("env: {}", `env: { HUB_TOKEN: "\${token.reference}" }`)
   .replace(
     "  template:\n",

@@ -37,7 +37,7 @@ describe.skipIf(yaml.missing !== undefined)("two accounts in one program in YAML
       await stack.command(["config", "set", "--secret", key, service.apiKey]);
     }
     const keys = ["eastKey", "westKey"].map((key) => `  ${key}: { type: string, secret: true }\n`).join("");
-    await stack.writeProgram(`configuration:\n${keys}resources:${account("east", east)}${account("west", west)}\n`);
+    await stack.writeProgram(`config:\n${keys}resources:${account("east", east)}${account("west", west)}\n`);
     await stack.up();
     expect(await east.listObjects()).toMatchObject({ volumes: [{ name: withFingerprints("eastModels-dev") }] });
     expect(await west.listObjects()).toMatchObject({ volumes: [{ name: withFingerprints("westModels-dev") }] });

@@ -5,7 +5,6 @@ import type { PackageSchema } from "../../scripts/generate/schema/package-schema
 /** Checked parts of a Pulumi program in YAML. */
 const programShape = z.looseObject({
   config: z.record(z.string(), z.unknown()).optional(),
-  configuration: z.record(z.string(), z.unknown()).optional(),
   variables: z.record(z.string(), z.unknown()).optional(),
   resources: z
     .record(
@@ -59,7 +58,7 @@ export function programFaults(text: string, schema: PackageSchema): string[] {
   if (document.errors.length > 0) return document.errors.map(({ message }) => message);
   const parsed = programShape.safeParse(document.toJS());
   if (!parsed.success) return [z.prettifyError(parsed.error)];
-  const { config, configuration, variables, resources = {}, outputs } = parsed.data;
+  const { config, variables, resources = {}, outputs } = parsed.data;
   const token = (type: string): string => type.replace(/^serverless-compute:(?!index:)/, "serverless-compute:index:");
   const faults = Object.entries(resources).flatMap(([name, { type, properties, get }]) => {
     const subject = `${name} (${type})`;
@@ -76,10 +75,7 @@ export function programFaults(text: string, schema: PackageSchema): string[] {
       ? propertyFaults(name, properties, definition.inputs.properties, definition.inputs.required ?? [])
       : [`${name} is no function of the schema`];
   });
-  const names = new Set([
-    "pulumi",
-    ...[config, configuration, variables, resources].flatMap((section) => Object.keys(section ?? {})),
-  ]);
+  const names = new Set(["pulumi", ...[config, variables, resources].flatMap((section) => Object.keys(section ?? {}))]);
   const references = textsIn({ variables, resources, outputs }).flatMap((value) =>
     [...value.matchAll(/(?<!\$)\$\{([\w-]+)/g)].map(([, name = ""]) => name),
   );

@@ -46,11 +46,6 @@ function resourceText({ kind, name, inputs, ignoreChanges }: ProgramResource): s
 
 /** A project in YAML: its files by their names. */
 export function yamlProject({ resources, config }: Program, project: Project): Record<string, string> {
-  const configuration = config.map((key) => `${indentation}${key}: { type: string, secret: true }\n`);
-  const text = [
-    pulumiYaml(project, " yaml"),
-    ...(config.length === 0 ? [] : ["configuration:\n", ...configuration]),
-    `resources:\n${indent(resources.map(resourceText).join("\n"), indentation)}\n`,
-  ];
-  return { "Pulumi.yaml": text.join("") };
+  const resourceTexts = indent(resources.map(resourceText).join("\n"), indentation);
+  return { "Pulumi.yaml": `${pulumiYaml(project, " yaml", config)}resources:\n${resourceTexts}\n` };
 }

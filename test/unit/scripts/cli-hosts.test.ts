@@ -23,6 +23,7 @@ function machine() {
     go,
     `echo "$1" >> "${root}/calls"`,
     '[ "$1" = version ] && echo "go version go1.26.0 linux/amd64"',
+    `[ "$1 $2" = "version -m" ] && cat "${root}/build-information" 2>/dev/null`,
     `[ "$1" = list ] && echo "${root}/module"`,
     '[ "$1" = build ] || exit 0',
     'while [ "$1" != -o ]; do shift; done',
@@ -33,6 +34,12 @@ function machine() {
     root,
     cli,
     calls,
+    /** Places a host next to the CLI, with what `go version -m` prints about its main module. */
+    placeHost: (mainModule: string) => {
+      writeExecutable(join(cli.folder, "pulumi-language-python"), "echo existing");
+      writeFileSync(join(root, "build-information"), `host: go1.26.0\n\tpath\tx\n\tmod\t${mainModule}\n`);
+    },
+    isBuilt: () => !readFileSync(join(cli.folder, "pulumi-language-python"), "utf8").includes("existing"),
     find: (command = go) => findHost("python", cli, { go: command, env: { PATH: "/bin:/usr/bin" } }),
   };
 }
@@ -47,6 +54,24 @@ test("a host is built once, together with the file that it requires", async () =
   expect(readFileSync(join(cli.folder, "pulumi-language-python-exec"), "utf8")).toBe("runs programs");
   expect(calls().filter((call) => call === "build")).toHaveLength(1);
   expect(readdirSync(root).filter((name) => name.startsWith("."))).toEqual([]);
+});
+
+test.each([
+  ["is built again if it was built from another version", "github.com/pulumi/pulumi/sdk/v3\tv3.60.0\th1:abc=", true],
+  ["is kept if it was built from this version", "github.com/pulumi/pulumi/sdk/v3\tv3.70.0\th1:abc=", false],
+  ["of a release is kept", "github.com/pulumi/pulumi/sdk/v3\tv3.250.0\t", false],
+  ["of a local build is kept", "github.com/pulumi/pulumi/sdk/v3\t(devel)\t", false],
+])("an existing host %s", async (_case, mainModule, isBuilt) => {
+  const host = machine();
+  host.placeHost(mainModule);
+  expect(await host.find()).toEqual({ folder: host.cli.folder });
+  expect(host.isBuilt()).toBe(isBuilt);
+});
+
+test("an existing host is kept without Go", async () => {
+  const { cli, placeHost, find } = machine();
+  placeHost("github.com/pulumi/pulumi/sdk/v3\tv3.60.0\th1:abc=");
+  expect(await find("/nowhere/go")).toEqual({ folder: cli.folder });
 });
 
 test("a failed build is an error, not a fallback", async () => {

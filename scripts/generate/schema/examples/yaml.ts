@@ -50,14 +50,11 @@ const lookupText = ({ variable, member, args }: TypedStep): string =>
 const section = (name: string, parts: string[]): string[] =>
   parts.length > 0 ? [nestedText(name, parts.join("\n"))] : [];
 
-/**
- * A program in YAML: the part of Pulumi.yaml after the project's name and runtime. The stack's config is under the older of two
- * keys, `configuration`, because every host supports it, and the tested host supports no other.
- */
+/** A program in YAML: the part of Pulumi.yaml after the project's name and runtime. */
 export function yamlText({ steps, configSecrets, outputs }: TypedProgram): string {
   return [
     ...section(
-      "configuration",
+      "config",
       configSecrets.map((key) => nestedText(key, "type: string\nsecret: true")),
     ),
     ...section("variables", steps.filter(({ isLookup }) => isLookup).map(lookupText)),

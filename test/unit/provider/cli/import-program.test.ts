@@ -307,9 +307,9 @@ test("a program in Go declares variables only for resources that others refer to
 
 test("a program in YAML has the same resources, with its texts escaped", () => {
   const text = yamlProject(program, project)["Pulumi.yaml"] ?? "";
-  const { resources, configuration, ...others } = parse(text);
+  const { resources, config, ...others } = parse(text);
   expect(others).toMatchObject({ name: "imported", runtime: "yaml", plugins: { providers: [{ version: "1.2.3" }] } });
-  expect(Object.keys(configuration)).toEqual(program.config);
+  expect(Object.keys(config)).toEqual(program.config);
   expect(resources["chat-template"]).toEqual({
     type: "serverless-compute:Template",
     properties: {
