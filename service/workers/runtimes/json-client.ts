@@ -52,10 +52,16 @@ export function createJsonClient(
     const options = await connect({ method, path: `${path}${search}`, headers, signal });
     const request = options.protocol === "https:" ? requestByTls : requestPlainly;
     return new Promise((resolve, reject) => {
-      const outgoing = request(options, resolve);
+      let hasResponse = false;
+      const outgoing = request(options, (response) => {
+        hasResponse = true;
+        resolve(response);
+      });
       // Finds the end of a connection whose other side is gone.
       outgoing.on("socket", (socket) => socket.setKeepAlive(true, keepAliveInterval));
       outgoing.once("error", (error) => {
+        // The response as a stream reports it, too.
+        if (hasResponse) return;
         // The server had closed the kept connection.
         if (outgoing.reusedSocket && !signal?.aborted) return resolve(send(method, path, call));
         const reason = signal?.aborted ? "no response in time" : error.message || codeOf(error);

@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
@@ -119,6 +121,21 @@ describe("a call to the API server", () => {
     });
     expect(isTemporary(error)).toBe(true);
     expect(isTemporary(new Error("another"))).toBe(false);
+  });
+
+  test("whose response is cut on a kept connection is not sent again", async () => {
+    const sockets: Socket[] = [];
+    const { cluster, calls } = await useCluster((request, response) => {
+      if (request.url !== "/watch") return void response.end("{}");
+      response.writeHead(200).flushHeaders();
+      sockets.push(request.socket);
+    });
+    await cluster.call("GET", "/list");
+    const stream = await cluster.open("GET", "/watch");
+    for (const socket of sockets) socket.resetAndDestroy();
+    await once(stream.resume(), "close").catch(() => undefined);
+    await cluster.call("GET", "/end");
+    expect(calls.map(({ call }) => call)).toEqual(["GET /list", "GET /watch", "GET /end"]);
   });
 
   test("whose response is cut is temporary", async () => {
