@@ -1,3 +1,4 @@
+import { scryptSync } from "node:crypto";
 import { roleRules } from "./access";
 
 /** Name of the service's own objects in a cluster. */
@@ -25,6 +26,8 @@ export function manifestObjects(options: ManifestOptions): object[] {
   const host = `${serviceName}.${namespace}.svc`;
   const hosts = [serviceName, `${serviceName}.${namespace}`, host, `${host}.cluster.local`];
   const probe = { path: "/readyz", port };
+  // The service reads its key and its seed file at the start. The hash is slow, so that it does not reveal a weak key.
+  const configuration = scryptSync(JSON.stringify([apiKey, seed]), serviceName, 16, { cost: 1024 }).toString("hex");
   return [
     // An existing namespace keeps its labels, and a deletion of these objects keeps the namespace.
     ...(options.namespace === undefined
@@ -69,7 +72,7 @@ export function manifestObjects(options: ManifestOptions): object[] {
         strategy: { type: "Recreate" },
         selector: { matchLabels: labels },
         template: {
-          metadata: { labels },
+          metadata: { labels, annotations: { "serverless-compute/configuration": configuration } },
           spec: {
             serviceAccountName: serviceName,
             enableServiceLinks: false,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { expect, test } from "vitest";
 import { manifestObjects } from "../../../../service/workers/runtimes/pod/manifest";
 
@@ -94,6 +95,15 @@ test("a new namespace has the service's name, and its pods meet the baseline", (
   const labels = { ...own, "pod-security.kubernetes.io/enforce": "baseline" };
   expect(objects[0]).toMatchObject({ kind: "Namespace", metadata: { name: "serverless-compute", labels } });
   for (const one of objects.slice(1)) expect(one).toMatchObject({ metadata: { namespace: "serverless-compute" } });
+});
+
+test("the service is restarted if its key or its seed file has changed, and not otherwise", () => {
+  const versions: Options[] = [{}, { apiKey: "another key" }, { seed }, { seed: `${seed}# changed` }];
+  for (const before of versions)
+    for (const after of versions) {
+      const deployments = [before, after].map((options) => objectsOf(options)["Deployment"]);
+      expect(isDeepStrictEqual(deployments[0], deployments[1])).toBe(before === after);
+    }
 });
 
 test.each(rules)("%s", (_rule, options, property, value) => {
