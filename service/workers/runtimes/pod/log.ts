@@ -2,6 +2,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import { readLines } from "../../lines";
 import { CallError } from "../json-client";
 import { type Cluster, retryPause } from "./cluster";
+import { containerName } from "./spec";
 
 /**
  * Reads the log of a pod whose program has run, until the program has ended or the signal aborts. Continues after an interruption
@@ -28,7 +29,7 @@ export async function followLog({
     try {
       const sinceTime = lastTime || start;
       const since: Record<string, string> = sinceTime === "" ? {} : { sinceTime };
-      const query = { container: "worker", follow: "true", timestamps: "true", ...since };
+      const query = { container: containerName, follow: "true", timestamps: "true", ...since };
       const log = await cluster.open("GET", `${path}/log`, { query });
       const stop = (): void => void log.destroy();
       signal.addEventListener("abort", () => clock.sleep(retryPause).then(stop), { once: true });

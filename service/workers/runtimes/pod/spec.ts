@@ -17,6 +17,9 @@ export const labels = {
   configuration: "serverless-compute/configuration",
 } as const;
 
+/** Name of the worker's container in its pod. */
+export const containerName = "worker";
+
 /** Name of a worker's pod and of its Secret. */
 export const podName = (workerId: string): string => `serverless-compute-${workerId}`;
 
@@ -125,7 +128,7 @@ export function podBody(
       },
       containers: [
         {
-          name: "worker",
+          name: containerName,
           image,
           imagePullPolicy: "IfNotPresent",
           ...(entrypoint.length > 0 ? { command: entrypoint.map(literal) } : {}),

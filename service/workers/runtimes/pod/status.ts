@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ContainerNeeds } from "../../../resources/endpoint-lookup";
 import { endWithCode, outOfMemory, type ProgramEnd, type Waiting } from "../runtime";
 import type { KubernetesSettings } from "./settings";
-import { labels } from "./spec";
+import { containerName, labels } from "./spec";
 
 /** A part of a response with Kubernetes' explanation of it. */
 export const explained = z.object({ reason: z.string().default(""), message: z.string().default("") });
@@ -25,6 +25,7 @@ export const podShape = z.object({
       containerStatuses: z
         .array(
           z.object({
+            name: z.string(),
             state: z.object({
               waiting: explained.optional(),
               running: z.object({}).optional(),
@@ -46,7 +47,8 @@ export const idsOf = ({ metadata }: Pod): { endpointId: string; workerId: string
   configuration: metadata.annotations[labels.configuration] ?? "",
 });
 
-const stateOf = ({ status }: Pod) => status.containerStatuses[0]?.state ?? {};
+/** The state of the worker's container. An admission webhook may have added others, such as a service mesh's proxy. */
+const stateOf = ({ status }: Pod) => status.containerStatuses.find(({ name }) => name === containerName)?.state ?? {};
 
 export const isRunning = (pod: Pod): boolean => stateOf(pod).running !== undefined;
 
@@ -134,7 +136,8 @@ export function waitingOf(pod: Pod, needs: ContainerNeeds, settings: KubernetesS
     return { lacksStock: true, reason: `no node of the cluster has room for ${pod.metadata.name}: ${text}${hint}` };
   }
   const ready = pod.status.conditions.find(({ type }) => type === "Ready");
-  if (isRunning(pod) && ready?.status === "False" && pod.spec.nodeName !== undefined)
+  // Without a reason, the condition comes from the controller of nodes; a container that is not ready has one.
+  if (isRunning(pod) && ready?.status === "False" && ready.reason === "" && pod.spec.nodeName !== undefined)
     return { lacksStock: false, reason: `the node ${pod.spec.nodeName} of ${pod.metadata.name} does not respond` };
   return undefined;
 }

@@ -12,13 +12,14 @@ import {
 } from "../../../../service/workers/runtimes/pod/status";
 import { plainNeeds as needs } from "./support/container-needs";
 
-/** A pod as the API server reports it, with a status and the state of its container. */
-const podOf = (status: object, state?: object) =>
+/** A pod as the API server reports it, with a status and the states of its containers. */
+const podWith = (status: object, states: Record<string, object>) =>
   podShape.parse({
     metadata: { name: "pod-1", uid: "u" },
     spec: { nodeName: "node-1" },
-    status: { ...status, ...(state ? { containerStatuses: [{ state }] } : {}) },
+    status: { ...status, containerStatuses: Object.entries(states).map(([name, state]) => ({ name, state })) },
   });
+const podOf = (status: object, worker?: object) => podWith(status, worker ? { worker } : {});
 const terminated = (exitCode: number, more: object = {}) => ({ terminated: { exitCode, ...more } });
 const disruption = (status: string) => ({
   conditions: [
@@ -172,6 +173,10 @@ describe("the reason why a pod waits", () => {
     ["the pod is scheduled", unscheduled("", { status: "True" })],
     ["its Secret does not exist yet", unscheduled("", { reason: "SchedulingGated" })],
     ["its program has not started", podOf({ conditions: [{ type: "Ready", status: "False" }] })],
+    [
+      "another container is not ready",
+      podOf({ conditions: [{ type: "Ready", status: "False", reason: "ContainersNotReady" }] }, { running: {} }),
+    ],
     ["its program is ready", podOf({ conditions: [{ type: "Ready", status: "True" }] }, { running: {} })],
   ])("is unknown if %s", (_name, pod) => {
     expect(waitingOf(pod, needs, settings)).toBeUndefined();
@@ -189,6 +194,17 @@ test("a program has run once it has ended, unless it could not be started", () =
     const pod = podOf({}, state);
     expect([isRunning(pod), hasRun(pod)]).toEqual([running, run]);
   }
+});
+
+test("only the state of the worker's container counts, also beside another one that the cluster added", () => {
+  const proxies = [{ running: {} }, terminated(1), { waiting: { reason: "ErrImagePull" } }];
+  const states = [{ running: {} }, terminated(3), { waiting: { reason: "ContainerCreating" } }];
+  for (const proxy of proxies)
+    for (const worker of states) {
+      const [pod, alone] = [podWith({}, { "a-proxy": proxy, worker }), podOf({}, worker)];
+      expect([isRunning(pod), hasRun(pod)]).toEqual([isRunning(alone), hasRun(alone)]);
+      expect(endOf(pod, needs)).toEqual(endOf(alone, needs));
+    }
 });
 
 test("a pod without labels has empty ids", () => {
