@@ -1,11 +1,7 @@
-import { randomUUID } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { createService, type ServiceOptions } from "serverless-compute-local";
 import { expect, test } from "vitest";
-import { z } from "zod";
-import { scratchFolder, serviceFolder } from "../support/folders";
-import { useCluster, useNamespace } from "./rig";
+import { serviceFolder } from "../support/folders";
+import { changedConfig, useAccount, useCluster, useNamespace } from "./rig";
 
 /** The error of a start; the test fails if the service starts. */
 async function startError(kubernetes: ServiceOptions["kubernetes"], kubeconfig: string | undefined): Promise<string> {
@@ -21,13 +17,6 @@ async function startError(kubernetes: ServiceOptions["kubernetes"], kubeconfig: 
   } finally {
     process.env["KUBECONFIG"] = before;
   }
-}
-
-/** A kubeconfig with changed texts. */
-async function changedConfig(kubeconfig: string, change: (text: string) => string): Promise<string> {
-  const file = join(scratchFolder(), "kubeconfig");
-  await writeFile(file, change(await readFile(kubeconfig, "utf8")));
-  return file;
 }
 
 test("each mistake in the cluster's options ends the start with one sentence", async (context) => {
@@ -65,20 +54,9 @@ test("each mistake in the cluster's options ends the start with one sentence", a
 test("a role without a verb ends the start with the verb and the rule", async (context) => {
   const { kubeconfig, admin } = await useCluster(context);
   const namespace = await useNamespace(admin);
-  const name = `reader-${randomUUID().slice(0, 8)}`;
   const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch", "patch", "delete"] }];
-  const rbac = "rbac.authorization.k8s.io";
-  const roles = `/apis/${rbac}/v1/namespaces/${namespace}`;
-  await admin.call("POST", `/api/v1/namespaces/${namespace}/serviceaccounts`, { body: { metadata: { name } } });
-  await admin.call("POST", `${roles}/roles`, { body: { metadata: { name }, rules } });
-  const subjects = [{ kind: "ServiceAccount", name, namespace }];
-  const roleRef = { apiGroup: rbac, kind: "Role", name };
-  await admin.call("POST", `${roles}/rolebindings`, { body: { metadata: { name }, roleRef, subjects } });
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
-  const tokenShape = z.looseObject({ status: z.looseObject({ token: z.string() }) });
-  const { status } = tokenShape.parse(await admin.call("POST", path, { body: { spec: {} } }));
-  const config = await changedConfig(kubeconfig, (text) => text.replace(/token: \w+/, `token: ${status.token}`));
-  expect(await startError({ namespace }, config)).toBe(
+  const account = await useAccount(admin, kubeconfig, namespace, rules);
+  expect(await startError({ namespace }, account.kubeconfig)).toBe(
     `runtime "kubernetes": the credentials do not allow to create pods in the namespace "${namespace}"; add this rule to their Role: {"apiGroups":[""],"resources":["pods"],"verbs":["create","get","list","watch","patch","delete"]}`,
   );
 });

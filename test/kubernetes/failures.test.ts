@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { send } from "../support/raw-http";
-import { startRig, useCluster, useNamespace } from "./rig";
+import { patch, startRig, useCluster, useNamespace } from "./rig";
 
 /** Failures of pods: the endpoint, a job's input, and texts of the failed job's error. Users read the first one everywhere. */
 const failures: { name: string; of?: object; input?: Record<string, unknown>; texts: RegExp[] }[] = [
@@ -101,11 +101,7 @@ test("workers beyond the quota of the namespace wait with the reason, and start 
   await expect
     .poll(() => health(rig, id))
     .toMatchObject({ workers: { idle: 5 }, message: expect.stringMatching(/^pods .* forbidden: exceeded quota: few/) });
-  const patch = {
-    body: { spec: { hard: { pods: "20" } } },
-    headers: { "content-type": "application/merge-patch+json" },
-  };
-  await admin.call("PATCH", `${quotas}/few`, patch);
+  await patch(admin, `${quotas}/few`, { spec: { hard: { pods: "20" } } });
   await expect.poll(() => health(rig, id)).toMatchObject({ workers: { idle: 10 } });
   expect(await rig.log(id)).not.toContain("could not be started");
 });

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { chmod, readdir, readFile } from "node:fs/promises";
+import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createClients } from "serverless-compute-api";
 import type { ServiceOptions } from "serverless-compute-local";
 import { inject, onTestFinished, type TestContext } from "vitest";
@@ -36,12 +37,43 @@ export async function useCluster(context: TestContext) {
   return { ...cluster, admin, send };
 }
 
+/** Changes an object. */
+export const patch = (admin: Cluster, path: string, body: object): Promise<unknown> =>
+  admin.call("PATCH", path, { body, headers: { "content-type": "application/merge-patch+json" } });
+
 /** Creates a namespace, which the test's end deletes. */
 export async function useNamespace(admin: Cluster): Promise<string> {
   const name = `test-${randomUUID().slice(0, 8)}`;
   await admin.call("POST", "/api/v1/namespaces", { body: { metadata: { name } } });
   onTestFinished(() => admin.call("DELETE", `/api/v1/namespaces/${name}`).then(() => undefined));
   return name;
+}
+
+/** A kubeconfig with changed texts. */
+export async function changedConfig(kubeconfig: string, change: (text: string) => string): Promise<string> {
+  const file = join(scratchFolder(), "kubeconfig");
+  await writeFile(file, change(await readFile(kubeconfig, "utf8")));
+  return file;
+}
+
+const tokenShape = z.looseObject({ status: z.looseObject({ token: z.string() }) });
+
+/** Creates a service account of a namespace with a role. */
+export async function useAccount(admin: Cluster, kubeconfig: string, namespace: string, rules: object[]) {
+  const name = `account-${randomUUID().slice(0, 8)}`;
+  const rbac = "rbac.authorization.k8s.io";
+  const roles = `/apis/${rbac}/v1/namespaces/${namespace}`;
+  const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`;
+  await admin.call("POST", accounts, { body: { metadata: { name } } });
+  await admin.call("POST", `${roles}/roles`, { body: { metadata: { name }, rules } });
+  const subjects = [{ kind: "ServiceAccount", name, namespace }];
+  const roleRef = { apiGroup: rbac, kind: "Role", name };
+  await admin.call("POST", `${roles}/rolebindings`, { body: { metadata: { name }, roleRef, subjects } });
+  const { status } = tokenShape.parse(await admin.call("POST", `${accounts}/${name}/token`, { body: { spec: {} } }));
+  return {
+    kubeconfig: await changedConfig(kubeconfig, (text) => text.replace(/token: \w+/, `token: ${status.token}`)),
+    setRules: (changed: object[]) => patch(admin, `${roles}/roles/${name}`, { rules: changed }),
+  };
 }
 
 const namedObjects = z.looseObject({
@@ -88,10 +120,11 @@ export async function programsWith(variable: string): Promise<number[]> {
   return found;
 }
 
-/** Starts a service whose workers are pods of a new namespace. */
-export async function startRig(context: TestContext, options: ServiceOptions = {}) {
+/** Starts a service whose workers are pods of a new namespace, with the credentials of an administrator or of another `kubeconfig`. */
+export async function startRig(context: TestContext, options: ServiceOptions = {}, kubeconfig?: string) {
   const cluster = await useCluster(context);
   const { admin } = cluster;
+  process.env["KUBECONFIG"] = kubeconfig ?? cluster.kubeconfig;
   const namespace = options.kubernetes?.namespace ?? (await useNamespace(admin));
   const { service, dataFolder, workerLog } = await useLocalService({
     ...serviceDefaults,

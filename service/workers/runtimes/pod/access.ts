@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { StartError } from "../../../errors";
 import { CallError } from "../json-client";
-import type { Cluster } from "./cluster";
+import { type Cluster, lacksQuota, reasonOf } from "./cluster";
 
 /** The rules of a Role that allows all that the runtime does. */
 export const roleRules = [
@@ -20,7 +20,10 @@ export async function checkAccess(cluster: Cluster, storageClass: string | undef
   for (const rule of roleRules) await checkRule(cluster, rule);
   // Creates nothing; a list of a namespace that does not exist would be empty.
   const body = { metadata: { generateName: "serverless-compute-check-" } };
-  await cluster.call("POST", cluster.path("secrets"), { query: { dryRun: "All" }, body });
+  await cluster.call("POST", cluster.path("secrets"), { query: { dryRun: "All" }, body }).catch((error: unknown) => {
+    // The pods of an earlier service may use the whole quota.
+    if (!(error instanceof CallError && lacksQuota(error))) throw error;
+  });
   if (storageClass === undefined) return;
   await cluster.call("GET", `/apis/storage.k8s.io/v1/storageclasses/${storageClass}`).catch((error: unknown) => {
     // Storage classes belong to no namespace, so the role may not read them; then the first volume reports the class.
@@ -36,11 +39,8 @@ export function toStartError(error: unknown, { displayUrl, namespace }: Cluster)
   if (!(error instanceof CallError)) return error;
   if (error.status === 404)
     return new StartError(`kubernetes.namespace: "${namespace}" does not exist; create it or specify another one`);
-  if (error.status === 401)
-    return new StartError(
-      `runtime "kubernetes": ${displayUrl} rejects the credentials (${error.message}); renew them or select another context`,
-    );
-  return new StartError(`runtime "kubernetes": ${error.message}; check the cluster and the context`);
+  const remedy = error.status === 401 ? "" : "; check the cluster and the context";
+  return new StartError(`runtime "kubernetes": ${reasonOf(error, displayUrl)}${remedy}`);
 }
 
 /** Rejects with a StartError if the role lacks one of the rule's verbs. */

@@ -5,9 +5,28 @@ import { messageOf, StartError } from "../../../errors";
 import { type Call, CallError, createJsonClient } from "../json-client";
 import type { KubernetesSettings } from "./settings";
 
-/** Returns true if a repeated call may succeed: the API server is away, or overloaded. */
-export const isTemporary = (error: unknown): boolean =>
-  error instanceof CallError && (error.status === 0 || error.status === 429 || error.status >= 500);
+/** Returns true if the quota of the namespace has no room, or is not known yet. */
+export const lacksQuota = ({ status, message }: CallError): boolean =>
+  status === 403 && /exceeded quota|status unknown for quota/.test(message);
+
+/** Messages about a role without a rule, a namespace that is deleted or lacks its service account, and an API server that starts. */
+const administration =
+  /cannot \w+ resource|being terminated|error looking up service account|^namespaces "|not yet ready to handle request/;
+
+/**
+ * Returns true if a repeated call may succeed, whatever its object: the API server is away or overloaded, or the credentials, the role, the
+ * quota or the namespace must be restored.
+ */
+export const isTemporary = (error: unknown): error is CallError =>
+  error instanceof CallError &&
+  ([0, 401, 429].includes(error.status) ||
+    error.status >= 500 ||
+    lacksQuota(error) ||
+    ([403, 404].includes(error.status) && administration.test(error.message)));
+
+/** The reason of a rejected call, for the user. */
+export const reasonOf = ({ status, message }: CallError, displayUrl: string): string =>
+  status === 401 ? `${displayUrl} rejects the credentials (${message}); renew them or select another context` : message;
 
 /** A client of a cluster's API server, and the namespace of the workers. */
 export type Cluster = ReturnType<typeof createCluster>;

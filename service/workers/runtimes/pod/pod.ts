@@ -6,7 +6,7 @@ import { createLastLines } from "../../lines";
 import type { ServerPorts, WorkerServer } from "../../worker-server";
 import { CallError } from "../json-client";
 import type { Location, ProcessEnd, ProgramEnd, Waiting, WorkerStart } from "../runtime";
-import { type Cluster, isTemporary, retryPause } from "./cluster";
+import { type Cluster, isTemporary, reasonOf, retryPause } from "./cluster";
 import { followLog } from "./log";
 import type { KubernetesSettings } from "./settings";
 import { claimName, podName } from "./spec";
@@ -52,6 +52,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
   let reportedEnd: ProgramEnd | undefined;
   /** Grace period of the deletion, s; undefined before one. */
   let deletion: number | undefined;
+  let isCreating = create !== undefined;
   let startedAt: number | undefined;
   let outputRead: Promise<void> | undefined;
   const end = deferred<ProcessEnd>();
@@ -75,8 +76,8 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
         obstacle = undefined;
         return;
       } catch (error) {
-        if (!isTemporary(error) && !isEarly(error)) throw error;
-        obstacle = messageOf(error);
+        if (!isTemporary(error)) throw error;
+        obstacle = reasonOf(error, cluster.displayUrl);
       }
       await clock.sleep(retryPause);
     }
@@ -86,6 +87,8 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
   async function remove(grace: number): Promise<void> {
     if (deletion !== undefined && deletion <= grace) return;
     deletion = grace;
+    // A pod that is being created would remain.
+    await Promise.race([creation, pause(giveUpAfter)]);
     const at = clock.now();
     const isOver = (): boolean => ended.signal.aborted || clock.now() - at > giveUpAfter;
     const send = (seconds: number): Promise<void> =>
@@ -179,11 +182,24 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     pod ??= created;
   }
 
+  /** Receives the deletion of the pod by others, or by the service. */
+  function removed(): void {
+    // A list may be older than a pod that is being created.
+    if (!pod) return;
+    if (!isCreating) return void finish(endOfDeleted());
+    // Its creation may create it again.
+    reportedEnd ??= endOfDeleted();
+    void remove(0);
+  }
+
   void explainWait();
-  if (create)
-    void persist(createPod, () => deletion !== undefined).catch((error: unknown) => {
+  const creation = persist(createPod, () => deletion !== undefined)
+    .catch((error: unknown) => {
       reportedEnd = { description: `could not be started: ${messageOf(error)}`, clean: false };
-      return remove(0);
+      void remove(0);
+    })
+    .finally(() => {
+      isCreating = false;
     });
 
   return {
@@ -198,13 +214,6 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     stop: (grace: number) => void remove(Math.max(1, Math.ceil(grace / 1000))),
     /** Receives each state of the pod. */
     update,
-    /** Called when the pod is not listed. The list may be older than a pod that is being created. */
-    removed: () => void (pod && finish(endOfDeleted())),
+    removed,
   };
 }
-
-/** A namespace without room for a further pod may get some, and a new one gets its service account. */
-const isEarly = (error: unknown): boolean =>
-  error instanceof CallError &&
-  error.status === 403 &&
-  /exceeded quota|error looking up service account/.test(error.message);

@@ -148,9 +148,10 @@ describe("a call to the API server", () => {
 });
 
 describe("the start", () => {
-  const review = (isAllowed: (verb: string, resource: string) => boolean, status = 200): Respond => {
+  const review = (isAllowed: (verb: string, resource: string) => boolean, status = 200, message = "no"): Respond => {
     return ({ url = "" }, response, body) => {
-      if (!url.includes("selfsubjectaccessreviews")) return void response.writeHead(status).end('{"message":"no"}');
+      if (!url.includes("selfsubjectaccessreviews"))
+        return void response.writeHead(status).end(JSON.stringify({ message }));
       const { verb, resource, subresource } = JSON.parse(body).spec.resourceAttributes;
       const allowed = isAllowed(verb, subresource ? `${resource}/${subresource}` : resource);
       response.end(JSON.stringify({ status: { allowed } }));
@@ -180,6 +181,12 @@ describe("the start", () => {
     [500, 'runtime "kubernetes": no; check the cluster and the context'],
   ])("fails if the namespace responds with %i", async (status, message) => {
     expect(await startError(review(() => true, status))).toContain(message);
+  });
+
+  test("requires no free quota, which the pods of an earlier service may use", async () => {
+    for (const message of ["exceeded quota: few, requested: secrets=1", "status unknown for quota: few"])
+      expect(await startError(review(() => true, 403, message))).toBe("allowed");
+    expect(await startError(review(() => true, 403, "it is being terminated"))).toContain("being terminated; check");
   });
 
   test("requires the storage class, unless it may not be read", async () => {

@@ -1,68 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createPods } from "../../../../service/workers/runtimes/pod/pods";
-import { kubernetesShape } from "../../../../service/workers/runtimes/pod/settings";
 import { labels } from "../../../../service/workers/runtimes/pod/spec";
-import type { WorkerStart } from "../../../../service/workers/runtimes/runtime";
-import { acceleratedClock } from "../../../support/accelerated-clock";
-import { scratchFolder } from "../../../support/folders";
 import { name, podOf, useApiServer } from "./support/api-server";
-import { plainNeeds } from "./support/container-needs";
-
-const port = 7337;
-const rejection = (status: number, message: string) => ({ status, json: { message } });
-
-const running = { phase: "Running", podIP: "10.0.0.9", containerStatuses: [{ state: { running: {} } }] };
-const exited = (exitCode: number) => ({
-  phase: "Failed",
-  containerStatuses: [{ state: { terminated: { exitCode } } }],
-});
-
-/** The pods of a service, outside of the cluster. */
-async function useRuntime({
-  settings = {},
-  listenForWorkers = async () => 1,
-}: {
-  settings?: object;
-  listenForWorkers?: (address: string, port: number) => Promise<number>;
-} = {}) {
-  const warnings: string[] = [];
-  const warn = (...words: unknown[]): void => void warnings.push(String(words.at(-1)));
-  const kubernetes = kubernetesShape.parse({ workerUrl: "http://workers.test:7338/", ...settings });
-  const log = { info: warn, warn };
-  const options = { kubernetes, dataFolder: scratchFolder(), port, listenForWorkers, clock: acceleratedClock(10), log };
-  const pods = await createPods(options);
-  return { pods, warnings };
-}
-
-/** A worker with its output. */
-function workerOf(needs: Partial<typeof plainNeeds> = {}) {
-  const lines: string[] = [];
-  const environment = { image: "acme/x:1", dockerArgs: "", env: {}, secretValues: [] };
-  const worker: WorkerStart = {
-    endpointId: "e1",
-    workerId: "w1",
-    configuration: "c1",
-    env: (url) => ({ URL: url }),
-    onLine: (line) => lines.push(line),
-    environment: { ...environment, container: { ...plainNeeds, ...needs } },
-  };
-  return { worker, lines };
-}
-
-async function useWorker(needs: Partial<typeof plainNeeds> = {}, serverPorts?: { port: number; healthPort: number }) {
-  const api = await useApiServer();
-  const { pods, warnings } = await useRuntime();
-  await pods.open();
-  await pods.listen();
-  onTestFinished(() => pods.close());
-  await expect.poll(() => api.watches.size).toBe(1);
-  const { worker, lines } = workerOf(needs);
-  const ports = serverPorts && { ...serverPorts, healthPath: "/ping" };
-  const preparation = pods.prepare({ image: "acme/x:1", dockerArgs: "", serverPorts: ports, program: undefined });
-  const start = "start" in preparation ? preparation.start : undefined;
-  if (!start) throw new Error("no worker can be started");
-  return { api, pods, warnings, lines, start: () => start(worker) };
-}
+import { exited, port, rejection, running, useRuntime, useWorker, workerOf } from "./support/pod-runtime";
 
 describe("a worker", () => {
   test("gets its claim, pod and Secret before its program may start", async () => {
@@ -123,35 +62,6 @@ describe("a worker", () => {
     api.report(running);
     api.emit("DELETED", podOf(name, running));
     expect(await process.ended).toMatchObject({ description: "was deleted from the cluster" });
-  });
-
-  test("that the API server rejects ends with the reason", async () => {
-    const { api, start } = await useWorker();
-    api.replaced.set("POST pods", rejection(422, "image: is invalid"));
-    expect(await start().ended).toMatchObject({ description: "could not be started: image: is invalid", clean: false });
-  });
-
-  test.each([
-    [403, 'pods "w1" is forbidden: exceeded quota: few'],
-    [403, "error looking up service account gpu/default"],
-    [500, "etcd is slow"],
-    [429, "too many requests"],
-  ])("waits while the API server responds with %i %s", async (status, message) => {
-    const { api, start } = await useWorker();
-    api.replaced.set("POST pods", rejection(status, message));
-    const process = start();
-    await expect.poll(() => process.waiting?.()).toEqual({ reason: message, lacksStock: false });
-    api.replaced.delete("POST pods");
-    await expect.poll(api.changes).toContain(`PATCH pods/${name}`);
-    await expect.poll(() => process.waiting?.()).toBeUndefined();
-  });
-
-  test("that exists is not created twice after a lost response", async () => {
-    const { api, start } = await useWorker();
-    api.pods.set(name, podOf(name, {}));
-    api.replaced.set("POST pods", rejection(409, "already exists"));
-    start();
-    await expect.poll(api.changes).toEqual(["POST pods", "POST secrets", `PATCH pods/${name}`]);
   });
 });
 

@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { onTestFinished } from "vitest";
+import { deferred } from "../../../../../service/deferred";
 import { closeServer, listenOnLoopback } from "../../../../support/loopback";
 import { useKubeconfig } from "./kubeconfig";
 
@@ -25,6 +26,7 @@ export async function useApiServer(existing: Pod[] = []) {
   const watches = new Set<ServerResponse>();
   const replaced = new Map<string, { status: number; json: object } | undefined>();
   const pods = new Map(existing.map((pod) => [pod.metadata.name, pod]));
+  const held = new Map<string, Promise<void>>();
   let log = "";
   const emit = (type: string, pod: object): void => {
     for (const watch of watches) watch.write(`${JSON.stringify({ type, object: pod })}\n`);
@@ -37,6 +39,7 @@ export async function useApiServer(existing: Pod[] = []) {
     const call = `${request.method} ${path}`;
     if (!isReview && !searchParams.has("dryRun")) calls.push(searchParams.has("watch") ? "watch" : call);
     const send = (value: object, status = 200): unknown => response.writeHead(status).end(JSON.stringify(value));
+    await held.get(call);
     const replacement = replaced.get(call);
     if (replacement) return send(replacement.json, replacement.status);
     if (isReview) return send({ status: { allowed: true } });
@@ -66,6 +69,12 @@ export async function useApiServer(existing: Pod[] = []) {
     replaced,
     pods,
     watches,
+    /** Delays a call until the returned function is called. */
+    hold(call: string): () => void {
+      const { promise, resolve } = deferred();
+      held.set(call, promise);
+      return resolve;
+    },
     setLog(text: string): void {
       log = text;
     },
