@@ -111,6 +111,12 @@ export async function createPods({
     stream.once("error", (error) => {
       interruption = cluster.interruption(error);
     });
+    // A proxy may keep the connection although the API server is gone.
+    const ended = new AbortController();
+    clock.sleep((watchDuration + 30) * 1000, ended.signal).then(
+      () => stream.destroy(new Error("the watch does not end")),
+      () => undefined,
+    );
     try {
       for await (const line of createInterface({ input: stream })) {
         const { type, object } = watchEvent.parse(JSON.parse(line));
@@ -122,6 +128,8 @@ export async function createPods({
       }
     } catch (error) {
       throw interruption ?? error;
+    } finally {
+      ended.abort();
     }
   }
 

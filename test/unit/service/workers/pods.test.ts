@@ -110,6 +110,15 @@ describe("a service that starts", () => {
     expect(await process.ended).toMatchObject({ description: "was deleted from the cluster" });
   });
 
+  test("lists its pods again if a watch does not end in time", async () => {
+    const api = await useApiServer();
+    const { pods } = await useRuntime({ speed: 5000 });
+    await pods.open();
+    await pods.listen();
+    onTestFinished(() => pods.close());
+    await expect.poll(() => api.calls.filter((call) => call === "watch").length).toBeGreaterThan(1);
+  });
+
   test("requires an address for workers outside of a cluster", async () => {
     await useApiServer();
     await expect(useRuntime({ settings: { workerUrl: undefined } })).rejects.toThrow(
