@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { claimName } from "../../service/workers/runtimes/pod/spec";
 import { httpServerEndpoint } from "../support/http-load";
 import { send, stringAt } from "../support/raw-http";
 import { createStorage, startRig, useCluster } from "./rig";
@@ -59,6 +60,28 @@ test("a volume is a claim that workers share, that outlives the service, and tha
   expect(await rig.names("persistentvolumeclaims")).toEqual([`serverless-compute-${volume.id}`]);
   await rig.clients.management.deleteNetworkVolume(volume.id);
   await expect.poll(() => rig.names("persistentvolumeclaims")).toEqual([]);
+});
+
+test("a claim that is deleted while a worker waits for room is created again", async (context) => {
+  const { admin } = await useCluster(context);
+  const { storageClass } = await createStorage(admin, 2);
+  const rig = await startRig(context, { kubernetes: { storageClass } });
+  const volume = await rig.clients.management.createNetworkVolume({
+    name: "models",
+    size: 10,
+    dataCenterId: "EU-RO-1",
+  });
+  const id = await rig.endpoint({ endpoint: { networkVolumeId: volume.id, gpuCount: 40 } });
+  const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "files", path: "/runpod-volume" } });
+  const message = expect.stringContaining("1 Insufficient nvidia.com/gpu");
+  await expect.poll(() => rig.clients.jobs.health(id)).toMatchObject({ message });
+  await admin.call("DELETE", `/api/v1/namespaces/${rig.namespace}/persistentvolumeclaims/${claimName(volume.id)}`);
+  await expect.poll(() => rig.names("persistentvolumeclaims")).toEqual([]);
+  await rig.setGpus(60);
+  onTestFinished(() => rig.setGpus(30));
+  await expect
+    .poll(() => rig.clients.jobs.status(id, jobId), { timeout: 60_000 })
+    .toMatchObject({ status: "COMPLETED" });
 });
 
 test("two services in one namespace leave each other's pods alone", async (context) => {

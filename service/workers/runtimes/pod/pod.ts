@@ -130,6 +130,8 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
       await pause(eventInterval);
       if (ended.signal.aborted || startedAt !== undefined) return;
       const waiting = pod && waitingOf(pod, needs, settings);
+      // Its claim was deleted after its creation.
+      if (waiting && /persistentvolumeclaim "/.test(waiting.reason)) await create?.().catch(() => undefined);
       if (!pod || (waiting && !/PersistentVolumeClaim/.test(waiting.reason))) continue;
       const warning =
         (volumeId === undefined ? undefined : await warningOf(claimName(volumeId))) ?? (await warningOf(name));
