@@ -52,6 +52,7 @@ export const fullOnly = [
   "docker/service-image",
   "docker/service-kills",
   // A real Kubernetes cluster.
+  "kubernetes/administration",
   "kubernetes/bad-input",
   "kubernetes/crashes",
   "kubernetes/deployment",
