@@ -1,5 +1,5 @@
 import childProcess from "node:child_process";
-import { existsSync, writeSync } from "node:fs";
+import { statSync, writeSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { systemClock } from "serverless-compute-api/clock";
 import { startProcess } from "../../../../../service/workers/runtimes/process/process";
@@ -8,7 +8,7 @@ import { createReaper } from "../../../../../service/workers/runtimes/process/re
 /**
  * Starts a worker (arguments: data folder, file, its arguments) as the service does, and kills itself at the moment in
  * the first argument: `before` the worker exists, once it is `spawned`, once the reaper has `registered` it, or once the file in the last
- * argument is `written`. Prints the process id of the worker or of the reaper's shell.
+ * argument is `written`, which is later than its creation. Prints the process id of the worker or of the reaper's shell.
  */
 const [moment, folder = "", file = "", ...args] = process.argv.slice(2);
 const mark = `RUNPOD_POD_ID=${process.pid}-${Date.now()}`;
@@ -36,7 +36,8 @@ const reaper = createReaper(folder);
 const registerAndDie = (mark: string, group: number): void => {
   reaper.started(mark, group);
   if (moment !== "written") die(group);
-  setInterval(() => existsSync(args.at(-1) ?? "") && die(group), 10);
+  const isWritten = (): boolean => (statSync(args.at(-1) ?? "", { throwIfNoEntry: false })?.size ?? 0) > 0;
+  setInterval(() => isWritten() && die(group), 10);
 };
 const watched = { ...reaper, started: registerAndDie };
 startProcess({ file, args, env, channel: false, mark, reaper: watched, clock: systemClock, onLine: () => undefined });
