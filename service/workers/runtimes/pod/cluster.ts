@@ -96,7 +96,7 @@ function createCluster(config: KubeConfig, namespace: string) {
       // Reads tokens again and runs credential plugins of clouds, which keep their result until it expires.
       await config.applyToHTTPSOptions(options);
     } catch (error) {
-      throw new CallError(401, `the credentials cannot be obtained: ${messageOf(error)}`, { cause: error });
+      throw new CallError(401, `the credentials cannot be obtained: ${messageOf(error).trim()}`, { cause: error });
     }
     // The client creates an agent for each call, and a TLS context of 35 KB for each of its connections.
     const current = String([options.ca, options.cert, options.key]);
@@ -114,8 +114,11 @@ function createCluster(config: KubeConfig, namespace: string) {
     /** Context of the kubeconfig; undefined if the service runs in the cluster itself. */
     context: context === "inClusterContext" ? undefined : context,
     /** Sends a call with a timeout. */
-    call: (method: string, path: string, call: Call = {}): Promise<unknown> =>
-      client.call(method, path, { signal: AbortSignal.timeout(callTimeout), ...call }),
+    async call(method: string, path: string, call: Call = {}): Promise<unknown> {
+      const json = await client.call(method, path, { signal: AbortSignal.timeout(callTimeout), ...call });
+      if (json !== undefined) return json;
+      throw new CallError(0, `${displayUrl} sent no JSON (a proxy may have responded)`);
+    },
     /** Path of a kind of objects in the workers' namespace. */
     path: (kind: string): string => `/api/v1/namespaces/${encodeURIComponent(namespace)}/${kind}`,
   };

@@ -138,6 +138,16 @@ describe("a call to the API server", () => {
     expect(calls.map(({ call }) => call)).toEqual(["GET /list", "GET /watch", "GET /end"]);
   });
 
+  test.each(["<html>Sign in</html>", '{"metadata":{"name":', ""])(
+    "that receives %j from a proxy instead of JSON is temporary",
+    async (body) => {
+      const { cluster, origin } = await useCluster(sends(200, body));
+      const error = await cluster.call("GET", "/x").catch((reason: unknown) => reason);
+      expect(error).toMatchObject({ message: `${origin} sent no JSON (a proxy may have responded)` });
+      expect(isTemporary(error)).toBe(true);
+    },
+  );
+
   test("whose response is cut is temporary", async () => {
     const { cluster, origin } = await useCluster((_request, response) => {
       response.writeHead(200, { "content-length": "100" }).write("{", () => response.destroy());
