@@ -136,6 +136,19 @@ test("after a kill of the service, a pod continues its job and its log for the n
   await expect.poll(pods).toEqual([]);
 });
 
+test("the log of a worker continues after a restart of its node's kubelet", async (context) => {
+  const rig = await startRig(context);
+  const id = await rig.endpoint({ endpoint: { workersMin: 1, workersMax: 1 } });
+  const print = async (line: string) => {
+    await rig.clients.jobs.runsync(id, { input: { do: "log", text: line } });
+    await expect.poll(() => rig.log(id)).toContain(line);
+  };
+  await print("before the restart");
+  await rig.send("kubelet", "KILL");
+  for (const line of ["during the restart", "after the restart"]) await print(line);
+  expect((await rig.log(id)).match(/before the restart/g)).toHaveLength(1);
+});
+
 test("a service that is stopped while the API server restarts leaves no pod", async (context) => {
   const cluster = await useCluster(context);
   const namespace = await useNamespace(cluster.admin);

@@ -1,8 +1,12 @@
 import type { Clock } from "serverless-compute-api/clock";
+import { messageOf } from "../../../errors";
 import { readLines } from "../../lines";
 import { CallError } from "../json-client";
 import { type Cluster, retryPause } from "./cluster";
 import { containerName } from "./spec";
+
+/** Pause before a log is opened again that has ended before its program, ms. */
+const reopenPause = 5000;
 
 /**
  * Reads the log of a pod whose program has run, until the program has ended or the signal aborts. Continues after an interruption
@@ -13,6 +17,8 @@ export async function followLog({
   path,
   clock,
   onLine,
+  onProblem,
+  programEnded,
   signal,
   isAdopted,
 }: {
@@ -20,12 +26,21 @@ export async function followLog({
   path: string;
   clock: Clock;
   onLine(line: string): void;
+  /** Receives the reason why the log cannot be read, once. */
+  onProblem(reason: string): void;
+  /** Aborts when the program has ended, at the latest with `signal`. */
+  programEnded: AbortSignal;
   signal: AbortSignal;
   isAdopted: boolean;
 }): Promise<void> {
   const start = isAdopted ? new Date(clock.now()).toISOString() : "";
   let lastTime = "";
-  while (!signal.aborted) {
+  let lastProblem = "";
+  let isAtEnd = false;
+  // The end of the node's kubelet also ends the log.
+  const isComplete = (): boolean => signal.aborted || (isAtEnd && programEnded.aborted);
+  while (!isComplete()) {
+    isAtEnd = false;
     try {
       const sinceTime = lastTime || start;
       const since: Record<string, string> = sinceTime === "" ? {} : { sinceTime };
@@ -40,10 +55,14 @@ export async function followLog({
         lastTime = time;
         onLine(words.join(" "));
       });
-      if (log.readableEnded) return;
+      isAtEnd = log.readableEnded;
     } catch (error) {
       if (error instanceof CallError && error.status === 404) return;
+      const problem = messageOf(error);
+      if (problem !== lastProblem) onProblem(problem);
+      lastProblem = problem;
     }
-    await clock.sleep(retryPause, signal).catch(() => undefined);
+    const wake = programEnded.aborted ? signal : programEnded;
+    if (!isComplete()) await clock.sleep(isAtEnd ? reopenPause : retryPause, wake).catch(() => undefined);
   }
 }

@@ -46,6 +46,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
   const path = cluster.path(`pods/${name}`);
   const lastLines = createLastLines(onLine);
   const ended = new AbortController();
+  const programEnded = new AbortController();
   let pod: Pod | undefined;
   let obstacle: string | undefined;
   /** The end that the pod reported itself. */
@@ -64,6 +65,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
   async function finish(description: ProgramEnd): Promise<void> {
     if (ended.signal.aborted) return;
     ended.abort();
+    programEnded.abort();
     await Promise.race([outputRead, clock.sleep(outputTimeout)]);
     end.resolve({ ...description, lastErrors: lastLines.lines });
   }
@@ -112,7 +114,16 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
   /** Reads the pod's output, once its program has run. */
   function readOutput(): void {
     const { addOutput } = lastLines;
-    outputRead ??= followLog({ cluster, path, clock, onLine: addOutput, signal: ended.signal, isAdopted: !create });
+    outputRead ??= followLog({
+      cluster,
+      path,
+      clock,
+      onLine: addOutput,
+      onProblem: (reason) => onLine(`the log of the pod ${name} cannot be read: ${reason}`),
+      programEnded: programEnded.signal,
+      signal: ended.signal,
+      isAdopted: !create,
+    });
   }
 
   /** The newest warning about an object, of any reason or of one; undefined if none is known. */
@@ -142,6 +153,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
   function update(state: Pod): void {
     if (ended.signal.aborted) return;
     pod = state;
+    if (hasRun(state)) programEnded.abort();
     if ((isRunning(state) || hasRun(state)) && startedAt === undefined) {
       startedAt = clock.now();
       obstacle = undefined;

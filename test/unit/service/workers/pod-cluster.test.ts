@@ -212,22 +212,30 @@ describe("the start", () => {
 });
 
 describe("the log of a pod", () => {
-  /** Lines that a service reads; the API server sends one part for each request. */
-  async function readLog(parts: { lines: string; isCut?: boolean; status?: number }[], isAdopted = false) {
+  /** Lines and problems that a service reads; the API server sends one part for each request. The program ends with part `last`. */
+  async function readLog(
+    parts: { lines: string; isCut?: boolean; status?: number }[],
+    { isAdopted = false, last = 1 } = {},
+  ) {
     const queries: (string | null)[] = [];
     let isDone = false;
+    const program = new AbortController();
     const { cluster } = await useCluster(({ url = "" }, response) => {
       const { lines = "", isCut, status = 200 } = parts[queries.length] ?? {};
       queries.push(new URL(url, "http://api").searchParams.get("sinceTime"));
+      if (queries.length === last) program.abort();
       response.writeHead(status).write(lines, () => (isCut ? response.destroy() : response.end()));
     });
     const lines: string[] = [];
+    const problems: string[] = [];
     const clock = new ManualClock();
     const reading = followLog({
       cluster,
       path: cluster.path("pods/p"),
       clock,
       onLine: (line) => lines.push(line),
+      onProblem: (reason) => problems.push(reason),
+      programEnded: program.signal,
       signal: new AbortController().signal,
       isAdopted,
     }).then(() => {
@@ -238,7 +246,7 @@ describe("the log of a pod", () => {
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
     await reading;
-    return { lines, queries };
+    return { lines, queries, problems };
   }
 
   test("continues after an interruption without repeating lines", async () => {
@@ -251,11 +259,24 @@ describe("the log of a pod", () => {
     expect(log.queries).toEqual([null, "2026-01-01T00:00:01.2Z", "2026-01-01T00:00:01.2Z"]);
   });
 
+  test("continues if it ends before its program, as with a kubelet that restarts", async () => {
+    const one = "2026-01-01T00:00:01.1Z one\n";
+    const { lines } = await readLog([{ lines: one }, { lines: `${one}2026-01-01T00:00:02.1Z two\n` }], { last: 2 });
+    expect(lines).toEqual(["one", "two"]);
+  });
+
+  test("that cannot be read is reported once for each reason", async () => {
+    const failures = [500, 500, 502, 502].map((status) => ({ lines: `{"message":"reason ${status}"}`, status }));
+    const { problems, lines } = await readLog([...failures, { lines: "2026-01-01T00:00:01.1Z one\n" }], { last: 5 });
+    expect(problems).toEqual(["reason 500", "reason 502"]);
+    expect(lines).toEqual(["one"]);
+  });
+
   test("ends with its pod", async () => {
-    expect(await readLog([{ lines: "", status: 404 }])).toEqual({ lines: [], queries: [null] });
+    expect(await readLog([{ lines: "", status: 404 }])).toMatchObject({ lines: [], queries: [null] });
   });
 
   test("of an adopted worker begins at the adoption", async () => {
-    expect((await readLog([{ lines: "" }], true)).queries).toEqual(["2026-01-01T00:00:00.000Z"]);
+    expect((await readLog([{ lines: "" }], { isAdopted: true })).queries).toEqual(["2026-01-01T00:00:00.000Z"]);
   });
 });
