@@ -2,7 +2,8 @@ import { isRecord, type Properties, Unknown, type Value } from "./values";
 
 /** The engine's placeholder for an unknown value in a preview. */
 export const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
-const signatureKey = "4dabf18193072939515e22adb298388d";
+/** Key of the objects that are not plain JSON: secrets, assets and archives. */
+export const signatureKey = "4dabf18193072939515e22adb298388d";
 const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
 
 /** Properties in the engine's form: JSON, with a placeholder for unknown values. */

@@ -2,6 +2,7 @@ import type { Dialect } from "serverless-compute-api";
 import { expectation, optionsOf, showValue } from "serverless-compute-api/shapes";
 import { suggest } from "serverless-compute-api/spelling";
 import { z } from "zod";
+import { signatureKey } from "../../engine/engine-properties";
 import { isProperties, type Path, type Properties, pathText, Unknown, type Value, valueAt } from "../../engine/values";
 import type { Failure, Naming } from "../contract";
 import { resolveName } from "../names";
@@ -48,8 +49,8 @@ export function checkInputs(
       reason: "is a reserved name; use another one",
     })),
   ];
-  for (const path of nonFiniteNumbers(inputs).map(pathText))
-    if (!failures.some((failure) => failure.path === path)) failures.push({ path, reason: "must be a finite number" });
+  for (const failure of nonJsonValues(inputs))
+    if (!failures.some(({ path }) => failure.path === path)) failures.push(failure);
   if (isUnnamed && name === undefined) failures.push({ path: "name", reason: "is required" });
   failures.push(...shrinkFailures(shape, olds, inputs, secrets));
   const resolved = resolveName(name, programName, olds, naming, suffixesName(inputs));
@@ -98,12 +99,14 @@ function reservedNames(schema: z.core.$ZodType, value: Value | undefined, path: 
   return Object.entries(inner.shape).flatMap(([key, child]) => reservedNames(child, value[key], [...path, key]));
 }
 
-/** Paths of numbers such as NaN, which JSON does not have. */
-function nonFiniteNumbers(value: Value, path: (string | number)[] = []): (string | number)[][] {
-  if (typeof value === "number") return Number.isFinite(value) ? [] : [path];
-  if (Array.isArray(value)) return value.flatMap((item, index) => nonFiniteNumbers(item, [...path, index]));
+/** Values that JSON does not have, such as NaN, and Pulumi's assets. */
+function nonJsonValues(value: Value, path: (string | number)[] = []): Failure[] {
+  const failure = (reason: string): Failure[] => [{ path: pathText(path), reason }];
+  if (typeof value === "number") return Number.isFinite(value) ? [] : failure("must be a finite number");
+  if (Array.isArray(value)) return value.flatMap((item, index) => nonJsonValues(item, [...path, index]));
   if (!isProperties(value)) return [];
-  return Object.entries(value).flatMap(([key, item]) => nonFiniteNumbers(item, [...path, key]));
+  if (signatureKey in value) return failure("is an asset or an archive; pass its content as a JSON value");
+  return Object.entries(value).flatMap(([key, item]) => nonJsonValues(item, [...path, key]));
 }
 
 /** Issue of an integer beyond the safe range, which also exceeds a bound of its property. */

@@ -33,16 +33,33 @@ test("a number that is not finite is shown as it is", () => {
   ]);
 });
 
-describe.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])("the number %d", (number) => {
+const signature = (kind: string) => ({ "4dabf18193072939515e22adb298388d": kind });
+const asset: Properties = { ...signature("c44067f5952c0a294b673a41bacd8c17"), text: "x", hash: "2d711642" };
+const archive: Properties = {
+  ...signature("0def7320c3a5731c473e5ecbe6d01bc7"),
+  assets: { a: asset },
+  hash: "2d711642",
+};
+const isAsset = "is an asset or an archive; pass its content as a JSON value";
+
+describe.each<[string, Value, string]>([
+  ...[Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY].map((number): [string, Value, string] => [
+    `the number ${number}`,
+    number,
+    "must be a finite number",
+  ]),
+  ["an asset", asset, isAsset],
+  ["an archive", archive, isAsset],
+])("%s", (_, unusual, reason) => {
   const [job, verified] = [{ endpointId: "e" }, { templateId: "t" }];
-  const value = { a: [1, { b: number }] };
+  const value = { a: [1, { b: unusual }] };
 
   test.each<[z.ZodObject, Properties, string]>([
     [jobInvokeInputs, { ...job, input: value }, "input.a[1].b"],
-    [jobInvokeInputs, { ...job, input: {}, triggers: [1, number] }, "triggers[1]"],
-    [jobInvokeInputs, { ...job, input: {}, expect: { output: number } }, "expect.output"],
+    [jobInvokeInputs, { ...job, input: {}, triggers: [1, unusual] }, "triggers[1]"],
+    [jobInvokeInputs, { ...job, input: {}, expect: { output: unusual } }, "expect.output"],
     [jobInvokeInputs, { ...job, request: { path: "/", body: value } }, "request.body.a[1].b"],
-    [jobInvokeInputs, { ...job, request: { path: "/", expect: { body: [number] } } }, "request.expect.body[0]"],
+    [jobInvokeInputs, { ...job, request: { path: "/", expect: { body: [unusual] } } }, "request.expect.body[0]"],
     [endpointInputs, { ...verified, verify: { input: value } }, "verify.input.a[1].b"],
     [endpointInputs, { ...verified, verify: { input: {}, triggers: [value] } }, "verify.triggers[0].a[1].b"],
     [endpointInputs, { ...verified, verify: { input: {}, expect: { output: value } } }, "verify.expect.output.a[1].b"],
@@ -52,13 +69,17 @@ describe.each([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY])(
         ...verified,
         type: "LOAD_BALANCER",
         scalerType: "REQUEST_COUNT",
-        verify: { request: { path: "/", body: number } },
+        verify: { request: { path: "/", body: unusual } },
       },
       "verify.request.body",
     ],
   ])("is rejected in a value of any form", (shape, news, path) => {
-    expect(linesOf(shape, news)).toEqual([`${path}: must be a finite number`]);
-    if (shape === jobInvokeInputs)
-      expect(() => parseJobArgs({ ...job, ...news })).toThrow(`${path}: must be a finite number`);
+    expect(linesOf(shape, news)).toEqual([`${path}: ${reason}`]);
+    if (shape === jobInvokeInputs) expect(() => parseJobArgs({ ...job, ...news })).toThrow(`${path}: ${reason}`);
   });
+});
+
+test("an asset is rejected as a whole where a map is expected", () => {
+  expect(linesOf(jobInvokeInputs, { endpointId: "e", input: asset })).toEqual([`input: ${isAsset}`]);
+  expect(linesOf(templateInputs, { imageName: "a", env: asset })).toEqual([`env: ${isAsset}`]);
 });
