@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { isSecret } from "../engine/engine-properties";
 import { propertyNames } from "../generated/property-names";
 import { checkProgramConfig } from "../settings/program-config";
 
@@ -17,6 +18,8 @@ export const typeToken = (kind: string): string => `pulumi-nodejs:dynamic/server
 async function secretPaths(value: unknown, path: string[]): Promise<string[][]> {
   if (pulumi.Output.isInstance(value)) return (await pulumi.isSecret(value)) ? [path] : [];
   if (value instanceof Promise) return secretPaths(await value, path);
+  // The SDK passes secrets to transforms in the engine's form.
+  if (isSecret(value)) return [path];
   if (typeof value !== "object" || value === null || pulumi.Resource.isInstance(value)) return [];
   const nestedPaths = Object.entries(value).map(([key, item]) => secretPaths(item, [...path, key]));
   return (await Promise.all(nestedPaths)).flat();
@@ -39,11 +42,27 @@ async function resourceUrn(
   return typeof resolved.urn === "string" ? resolved.urn : undefined;
 }
 
-/** Records the timeouts set by a resource's own transforms; transforms of components and of the stack run later. */
-const recordTimeouts: pulumi.ResourceTransform = ({ props, opts }) => {
+/** Returns the paths of the secrets in the inputs of a resource; undefined if it has none. */
+const secretsOf = (inputs: object): Promise<string[][] | undefined> =>
+  secretPaths(inputs, []).then((paths) => (paths.length > 0 ? paths : undefined));
+
+/**
+ * Records the timeouts and secrets set by transformations and by a resource's own transforms; transforms of components and of the
+ * stack run later.
+ */
+const recordTransformed: pulumi.ResourceTransform = async ({ props, opts }) => {
   const timeouts = Object.entries(opts.customTimeouts ?? {}).filter(([, time]) => time !== "");
-  return { props: { ...props, __timeouts: timeouts.length > 0 ? Object.fromEntries(timeouts) : undefined }, opts };
+  const __timeouts = timeouts.length > 0 ? Object.fromEntries(timeouts) : undefined;
+  return { props: { ...props, __timeouts, __secrets: await secretsOf(props) }, opts };
 };
+
+/** Returns true if the inputs of a resource may change before its registration. */
+function isTransformed({ transforms = [], transformations = [], parent }: pulumi.CustomResourceOptions): boolean {
+  // A resource has the transformations of its parents and of the stack. The SDK does not declare the property.
+  const owner = parent ?? pulumi.runtime.getStackResource();
+  const inherited = owner && "__transformations" in owner ? owner.__transformations : [];
+  return transforms.length + transformations.length > 0 || (Array.isArray(inherited) && inherited.length > 0);
+}
 
 /**
  * Arguments of a resource class for the SDK: the user's inputs, every output property (undefined here), and the internal inputs
@@ -72,7 +91,6 @@ export function resourceArguments(
     );
   }
   checkProgramConfig();
-  const secrets = secretPaths(args, []).then((paths) => (paths.length > 0 ? paths : undefined));
   const inputs = {
     ...Object.fromEntries(propertyNames[kind].map((key) => [key, undefined])),
     ...args,
@@ -82,10 +100,9 @@ export function resourceArguments(
     __replaceOnChanges: opts.replaceOnChanges,
     __existing: opts.id === undefined ? undefined : true,
     // A rejected value fails the resource itself, with its own error.
-    __secrets: secrets.catch(() => undefined),
+    __secrets: secretsOf(args).catch(() => undefined),
   };
-  const { transforms = [] } = opts;
-  const options = transforms.length > 0 ? { ...opts, transforms: [...transforms, recordTimeouts] } : opts;
+  const options = isTransformed(opts) ? { ...opts, transforms: [...(opts.transforms ?? []), recordTransformed] } : opts;
   return [typeToken(kind), name, inputs, options];
 }
 

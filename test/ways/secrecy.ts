@@ -75,6 +75,11 @@ export function describeSecrecy(way: Way): void {
   new ContainerRegistryAuth("registry", { username: "me", password: config.require("password").slice(1) });
   const endpoint = new ServerlessEndpoint("worker", { templateId: template.id, workersMax: 1 });
   const job = new JobInvoke("echo", { endpointId: endpoint.id, input: { prompt: config.requireSecret("prompt"), text: hidden("text") }, s3Config: { accessSecret: open("value") } ${job} });
+  const setPrompt = ({ props, opts }) => ({ props: { ...props, input: { prompt: config.requireSecret("prompt") } }, opts });
+  for (const option of ["transforms", "transformations"])
+    new JobInvoke(option, { endpointId: endpoint.id, input: {} }, { [option]: [setPrompt] });
+  const component = new pulumi.ComponentResource("shop:index:Group", "group", {}, { transformations: [setPrompt] });
+  new JobInvoke("inherited", { endpointId: endpoint.id, input: {} }, { parent: component });
   exports.answer = job.output;
   exports.revision = template.revision;
 `;
