@@ -34,6 +34,14 @@ describe("a template used by a REST v1 endpoint", () => {
     expect(bench.drainRequests().filter((request) => request.startsWith("DELETE")).length).toBeLessThanOrEqual(1);
   });
 
+  test("is not deleted while several endpoints use it, which the message lists", async () => {
+    const { id, name, outputs, user } = await templateInUse("v1");
+    const other = await bench.create("/endpoints", { name: "another", templateId: id, workersMax: 0 });
+    await expect(Template.delete(id, outputs, bench.context({}, "v1"))).rejects.toThrow(
+      `template "${name}" cannot be deleted: endpoint "somebody-else" (${user}), endpoint "another" (${other}) still use it and are not deleted by this deployment.`,
+    );
+  });
+
   test("is not deleted by REST v2: the delete waits for the release, then names what may use it", async () => {
     const { id, name, outputs } = await templateInUse("v2");
     await expect(Template.delete(id, outputs, bench.context({}, "v2"))).rejects.toThrow(

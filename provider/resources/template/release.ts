@@ -91,8 +91,8 @@ async function rejectIfUsed({ id, name }: TemplateRecord, context: Context): Pro
   const users = await list();
   if (users.length === 0) return;
   throw new UserError(
-    `template "${name}" cannot be deleted: ${formatEndpoints(users)} still ${users.length === 1 ? "uses" : "use"} it and ` +
-      "is not deleted by this deployment. Delete it or assign another template to it, then try again. " +
+    `template "${name}" cannot be deleted: ${formatEndpoints(users)} still ${users.length === 1 ? "uses it and is" : "use it and are"} ` +
+      "not deleted by this deployment. Delete it or assign another template to it, then try again. " +
       "With ignoreChanges of templateId, an endpoint keeps its template. To replace a template that has a name of the program, also change the name.",
     { help: "templateInUse" },
   );
