@@ -1,4 +1,6 @@
-import { expect, test } from "vitest";
+import { createServer } from "node:http";
+import { expect, onTestFinished, test } from "vitest";
+import { closeServer, listenOnLoopback } from "../support/loopback";
 import { send } from "../support/raw-http";
 import { patch, startRig, useCluster, useNamespace } from "./rig";
 
@@ -88,6 +90,27 @@ test("a pod without room counts as throttled, its job waits with the resource th
   await rig.setGpus(60);
   await expect.poll(() => rig.clients.jobs.status(id, jobId)).toMatchObject({ status: "COMPLETED" });
   await rig.setGpus(30);
+});
+
+test("a pod waits for its image once it has room, with the newest reason", async (context) => {
+  // A registry that does not respond.
+  const registry = createServer(() => undefined);
+  const { host } = new URL(await listenOnLoopback(registry));
+  onTestFinished(() => closeServer(registry));
+  const rig = await startRig(context);
+  const image = `${host}/large:1`;
+  const id = await rig.endpoint({ image, endpoint: { gpuCount: 40 } });
+  await rig.clients.jobs.run(id, { input: {} });
+  await expect
+    .poll(() => health(rig, id))
+    .toMatchObject({ message: expect.stringContaining("Insufficient nvidia.com/gpu") });
+  await rig.setGpus(60);
+  onTestFinished(() => rig.setGpus(30));
+  const message = expect.stringMatching(/^the pod \S+ waits: /);
+  await expect.poll(() => health(rig, id), { timeout: 40_000 }).toMatchObject({ message });
+  expect(await health(rig, id)).toMatchObject({
+    message: expect.stringContaining(`: Pulling: Pulling image "${image}"`),
+  });
 });
 
 test("workers beyond the quota of the namespace wait with the reason, and start when it is raised", async (context) => {

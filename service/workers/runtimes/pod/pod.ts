@@ -35,7 +35,16 @@ const eventInterval = 15_000;
 /** Time after its start after which a worker without a call is reported, ms. */
 const silenceLimit = 20_000;
 
-const eventList = z.object({ items: z.array(explained.extend({ lastTimestamp: z.string().nullish() })) });
+const eventList = z.object({
+  items: z.array(
+    explained.extend({
+      lastTimestamp: z
+        .string()
+        .nullish()
+        .transform((time) => time ?? ""),
+    }),
+  ),
+});
 
 /** Runs a worker as a pod, which is deleted when it ends. */
 export function startPod({ cluster, settings, worker, create, serverPorts, workerUrl, clock }: PodStart) {
@@ -126,16 +135,17 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     });
   }
 
-  /** The newest warning about an object, of any reason or of one; undefined if none is known. */
-  async function warningOf(object: string, reason?: string) {
-    const ofReason = reason === undefined ? "" : `,reason=${reason}`;
-    const query = { fieldSelector: `involvedObject.name=${object},type=Warning${ofReason}` };
+  /** The newest event about an object, of these types or reasons; undefined if none is known. */
+  async function eventOf(object: string, selector = "") {
+    const query = { fieldSelector: `involvedObject.name=${object}${selector}` };
     const events = await cluster.call("GET", cluster.path("events"), { query }).catch(() => ({ items: [] }));
     const { items } = eventList.parse(events);
-    return items.sort((a, b) => (b.lastTimestamp ?? "").localeCompare(a.lastTimestamp ?? ""))[0];
+    // Events of the scheduler lack the time; the pod's status contains its reason. Warnings about DNS are repeated and delay nothing.
+    const reasons = items.filter(({ lastTimestamp, reason }) => lastTimestamp !== "" && !reason.includes("DNS"));
+    return reasons.sort((a, b) => b.lastTimestamp.localeCompare(a.lastTimestamp))[0];
   }
 
-  /** Looks for the reason why the pod waits, which its status often lacks: a volume, a network, a node. */
+  /** Looks for the reason why the pod waits, which its status often lacks: a volume, a network, a large image. */
   async function explainWait(): Promise<void> {
     for (;;) {
       await pause(eventInterval);
@@ -144,9 +154,10 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
       // Its claim was deleted after its creation.
       if (waiting && /persistentvolumeclaim "/.test(waiting.reason)) await create?.().catch(() => undefined);
       if (!pod || (waiting && !/PersistentVolumeClaim/.test(waiting.reason))) continue;
-      const warning =
-        (volumeId === undefined ? undefined : await warningOf(claimName(volumeId))) ?? (await warningOf(name));
-      obstacle = warning && `the pod ${name} waits: ${warning.reason}: ${warning.message}`;
+      const claim = volumeId === undefined ? undefined : claimName(volumeId);
+      const isScheduled = pod.spec.nodeName !== undefined;
+      const event = isScheduled ? await eventOf(name) : claim && (await eventOf(claim, ",type=Warning"));
+      if (startedAt === undefined) obstacle = event && `the pod ${name} waits: ${event.reason}: ${event.message}`;
     }
   }
 
@@ -169,7 +180,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     reportedEnd = podEnd;
     void Promise.race([outputRead, clock.sleep(outputTimeout)]).then(async () => {
       // A program that ends itself on SIGTERM hides the reason of its eviction, of which Kubernetes reports an event first.
-      const eviction = hasRun(state) ? await warningOf(name, "Evicted") : undefined;
+      const eviction = hasRun(state) ? await eventOf(name, ",type=Warning,reason=Evicted") : undefined;
       if (eviction) reportedEnd = endedByKubernetes(eviction);
       await remove(0);
     });

@@ -58,6 +58,29 @@ describe("a worker", () => {
     expect([...api.pods.keys()]).toEqual([]);
   });
 
+  test("that has a node waits for the newest event of the node that can delay it", async () => {
+    const { api, start } = await useWorker();
+    const event = (reason: string, second: number | undefined) => ({
+      reason,
+      message: "details",
+      lastTimestamp: second === undefined ? null : `2026-01-01T00:00:0${second}Z`,
+    });
+    const items = [
+      event("FailedScheduling", undefined),
+      event("FailedMount", 1),
+      event("Pulling", 3),
+      event("Failed", 2),
+      event("DNSConfigForming", 4),
+    ];
+    api.replaced.set("GET events", { status: 200, json: { items } });
+    const process = start();
+    await expect.poll(api.changes).toHaveLength(3);
+    api.report({});
+    await expect
+      .poll(() => process.waiting?.())
+      .toEqual({ reason: `the pod ${name} waits: Pulling: details`, lacksStock: false });
+  });
+
   test("that exists is not created twice after a lost response", async () => {
     const { api, start } = await useWorker();
     api.pods.set(name, podOf(name, {}));
