@@ -51,7 +51,6 @@ const faultsOfBoth = [
   "rollback-states",
   "secrecy",
   "unconfirmed-updates",
-  "untouched-fields",
 ];
 
 /** Suites of `test/faults` with responses that contain only what the contracts describe; in full runs also with whole ones. */

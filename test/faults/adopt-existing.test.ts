@@ -46,33 +46,7 @@ describe.each(cases)("adoptExisting of a $kind", ({ kind, news, unique, idsOf })
 });
 
 describe("an adopted object", () => {
-  const { NetworkVolume, ServerlessEndpoint, Template, Secret } = kinds;
-
-  test("is updated to the inputs of the program", async () => {
-    const name = freshName();
-    const created = await bench.rest("POST", "/templates", {
-      name,
-      imageName: "old:1",
-      isServerless: true,
-      env: { A: "1" },
-      readme: "by hand",
-      dockerEntrypoint: ["/start"],
-    });
-    const inputs = Template.check(
-      {},
-      { name, imageName: "new:2", env: { B: "2" }, adoptExisting: true },
-      naming(),
-    ).inputs;
-    const { id, outputs } = await Template.create(inputs, bench.context());
-    expect(id).toBe(stringAt(created, "id"));
-    expect((await bench.rest("GET", `/templates/${id}`)).json).toMatchObject({
-      imageName: "new:2",
-      env: { B: "2" },
-      readme: "by hand",
-      dockerEntrypoint: ["/start"],
-    });
-    expect((await Template.read(id, outputs, bench.context()))?.outputs).toEqual(outputs);
-  });
+  const { NetworkVolume, ServerlessEndpoint, Secret } = kinds;
 
   test("of an endpoint keeps its version, and its suffix is not a changed name", async () => {
     const name = freshName();

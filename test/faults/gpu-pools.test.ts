@@ -70,14 +70,3 @@ test("types that other clients add to a pool are drift, which an update reverts"
   expect(await servedTypes(id)).toEqual(without("ADA_24"));
   await ServerlessEndpoint.delete(id, outputs, bench.context());
 });
-
-test("an unknown pool has a suggestion in the preview, and fails before the endpoint exists", async () => {
-  const inputs = inputsOf({ gpuPools: ["AMPERE24"] });
-  expect(ServerlessEndpoint.inputWarnings({}, inputs, [])).toEqual([
-    'gpuPools: unknown GPU pool "AMPERE24"; did you mean "AMPERE_24"?',
-  ]);
-  await expect(ServerlessEndpoint.create(inputs, bench.context())).rejects.toThrow(
-    /gpuPools: the service has no "AMPERE24"; its pools are .*AMPERE_24/,
-  );
-  expect(await bench.listObjects("endpoints")).toEqual([]);
-});

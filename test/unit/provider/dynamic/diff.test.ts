@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defaultsKey } from "../../../../provider/framework/properties/defaults";
-import { bench, internal, unknownText } from "./box";
+import { bench, internal } from "./box";
 
 const state = { ...internal, name: "lunch-dev", size: 1 };
 
@@ -79,11 +79,6 @@ describe("a diff", () => {
     const { provider } = bench({ diff: () => [{ path, kind: "update", replace: false }] });
     const news = { ...state, __replaceOnChanges: replaceOnChanges };
     expect(await provider.diff("box-1", state, news)).toMatchObject({ replaces: forced ? [path[0]] : [] });
-  });
-
-  it("counts an unknown value as a change", async () => {
-    const { provider } = bench();
-    expect(await provider.diff("box-1", state, { ...state, size: unknownText })).toMatchObject({ replaces: ["size"] });
   });
 
   it("reports warnings in a preview of the change", async () => {

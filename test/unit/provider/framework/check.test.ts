@@ -88,6 +88,11 @@ describe("a bad input is rejected with its path, its value and what is allowed",
       { templateId: "t", workersMin: 3, workersMax: 1 },
       "workersMax: is 1; must be at least workersMin",
     ],
+    [
+      templateInputs,
+      { imageName: "a", dockerArgs: "x", dockerStartCmd: ["y"] },
+      'dockerArgs: is "x"; cannot be combined with dockerEntrypoint or dockerStartCmd',
+    ],
     // The rule applies to defaults.
     [templateInputs, { imageName: "a", volumeInGb: 10 }, "volumeInGb: is 10; must be 0 when isServerless is true"],
     [

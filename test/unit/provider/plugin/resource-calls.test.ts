@@ -111,6 +111,15 @@ test("a check's failure names a property only if the engine can print its value,
   ]);
 });
 
+test.each<[value: string, news: object]>([
+  ["a short secret", { ports: asSecret("x") }],
+  ["a text that contains a secret", { ports: "x-471199", dockerArgs: asSecret("471199") }],
+  ["a map", { env: { SERVERLESS_COMPUTE_TEMPLATE_ID: "t" } }],
+])("a check's failure names no property whose value is %s", async (_value, news) => {
+  const { failures } = await check("Template", { imageName: "a:1", ...news });
+  expect(failures).toEqual([{ property: "", reason: expect.stringMatching(/^(ports|env): (?!.*471199)/) }]);
+});
+
 test("a verb's message contains no secret, in any form that the service echoes", async () => {
   const properties = engineProperties({ name: asSecret(secret), size: 10, dataCenterId: "EU-RO-1" });
   const request = { urn: urnOf("NetworkVolume"), properties, timeout: 0, preview: false };

@@ -66,47 +66,6 @@ test.each(["async", "sync"])("a cancelled deployment cancels its running job, %s
   if (mode === "async") expect(await statusOf("slow", jobId)).toBe("CANCELLED");
 });
 
-describe("with a service that shows a new job late", async () => {
-  const late = await useLifecycleBench({ images, jobVisibilityDelay: 1000 });
-  const template = { name: "late", imageName: "acme/echo:1", isServerless: true };
-  const templateId = await late.create("/templates", template);
-  const endpointId = await late.create("/endpoints", { name: "late", templateId, workersMax: 1 });
-  const context = (): ReturnType<typeof late.context> => late.context({ clock: systemClock });
-  const expected = { input: { text: "pong" }, expect: { output: { text: "pong" } } };
-  const statuses = (): (number | undefined)[] =>
-    late.proxy.requests.flatMap(({ path, status }) => (path.includes("/status/") ? [status] : []));
-
-  test.each(["async", "sync"])("a job succeeds (%s)", async (mode) => {
-    late.proxy.clear();
-    const inputs = JobInvoke.check({}, { endpointId, ...expected, mode }, naming()).inputs;
-    expect((await JobInvoke.create(inputs, context())).outputs["output"]).toEqual({ text: "pong" });
-    if (mode === "async") expect(statuses()).toContain(404);
-  });
-
-  test("a verification succeeds", async () => {
-    late.proxy.clear();
-    const { inputs } = kinds.ServerlessEndpoint.check(
-      {},
-      { templateId, workersMax: 1, verify: { ...expected, attempts: 1 } },
-      naming("verified"),
-    );
-    const { outputs } = await kinds.ServerlessEndpoint.create(inputs, context());
-    expect(outputs).not.toHaveProperty("unverified");
-    expect(statuses()).toContain(404);
-  });
-
-  test("the client cancels, reads and retries a new job", async () => {
-    const { jobs } = context().clients;
-    const { id } = await jobs.run(endpointId, { input: { text: "x" } });
-    expect(["CANCELLED", "COMPLETED"]).toContain((await jobs.cancel(endpointId, id)).status);
-    const other = await jobs.run(endpointId, { input: { text: "x" } });
-    expect((await jobs.status(endpointId, other.id)).id).toBe(other.id);
-    const third = await jobs.run(endpointId, { input: { text: "x" } });
-    // The job is found, and its state allows no retry.
-    await expect(jobs.retry(endpointId, third.id)).rejects.toMatchObject({ status: 400 });
-  });
-});
-
 describe("from a script", () => {
   const settings = { clients: bench.addresses };
 

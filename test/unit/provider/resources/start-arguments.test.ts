@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Properties } from "../../../../provider/engine/values";
-import { kinds } from "../../../../provider/resources";
 import { revisionOf } from "../../../../provider/resources/template/revision";
 import { toStartLists, toStartText } from "../../../../provider/resources/template/start-arguments";
-import { naming } from "../../../support/naming";
 
 const lists = { dockerEntrypoint: ["sh", "-c"], dockerStartCmd: ["echo 'a b'"] };
 const text = '{"entrypoint":["sh","-c"],"cmd":["echo \'a b\'"]}';
@@ -30,16 +27,4 @@ test("a template with lists has the revision of the same arguments as a string",
   const content = { imageName: "a:1", env: {}, ports: "", containerDiskInGb: 5 };
   expect(revisionOf({ ...content, dockerArgs: "", ...lists })).toBe(revisionOf({ ...content, dockerArgs: text }));
   expect(revisionOf({ ...content, dockerArgs: "" })).not.toBe(revisionOf({ ...content, dockerArgs: text }));
-});
-
-test("lists together with dockerArgs fail in the preview", () => {
-  const { Template } = kinds;
-  const failuresOf = (news: Properties): string[] =>
-    Template.check({}, { imageName: "a:1", ...news }, naming("args-dev")).failures.map(
-      ({ path, reason }) => `${path}: ${reason}`,
-    );
-  expect(failuresOf({ dockerArgs: "python", dockerStartCmd: ["python"] })).toEqual([
-    'dockerArgs: is "python"; cannot be combined with dockerEntrypoint or dockerStartCmd',
-  ]);
-  expect(failuresOf({ dockerEntrypoint: ["sh"], dockerStartCmd: ["x"] })).toEqual([]);
 });
