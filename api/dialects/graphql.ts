@@ -85,6 +85,18 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     throw invalidArgument(`the ${subject} is ${JSON.stringify(value)}; must not be empty`, info);
   };
 
+  /** Sends a mutation of an object that can safely be sent twice. Its result is not used. */
+  async function change(
+    name: Name,
+    subject: string,
+    { id, ...values }: { id: string } & Record<string, string>,
+    options: CallOptions | undefined,
+    secrets: readonly string[] = [],
+  ): Promise<void> {
+    const variables = { id: requireNonEmpty(id, subject, name), ...values };
+    await send({ name, variables, shape: anyData, idempotent: true, secrets }, options);
+  }
+
   async function saveTemplate(input: { id?: string; env: { key: string; value: string }[] }, options?: CallOptions) {
     const shape = z.looseObject({ saveTemplate: templateRecord });
     const secrets = longValues(input.env.map(({ value }) => value));
@@ -171,18 +183,11 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
       return response.secretCreate;
     },
     listSecrets: (options) => list("secrets", "secrets", secretRecord, options),
-    async updateSecretValue({ id, value }, options) {
-      const variables = { id: requireNonEmpty(id, "secret id", "secretValueUpdate"), value };
-      await send({ name: "secretValueUpdate", variables, shape: anyData, idempotent: true, secrets: [value] }, options);
-    },
-    async updateSecretDescription({ id, description }, options) {
-      const variables = { id: requireNonEmpty(id, "secret id", "secretDescriptionUpdate"), description };
-      await send({ name: "secretDescriptionUpdate", variables, shape: anyData, idempotent: true }, options);
-    },
-    async deleteSecret(id, options) {
-      const variables = { id: requireNonEmpty(id, "secret id", "secretDelete") };
-      await send({ name: "secretDelete", variables, shape: anyData, idempotent: true }, options);
-    },
+    updateSecretValue: ({ id, value }, options) =>
+      change("secretValueUpdate", "secret id", { id, value }, options, [value]),
+    updateSecretDescription: ({ id, description }, options) =>
+      change("secretDescriptionUpdate", "secret id", { id, description }, options),
+    deleteSecret: (id, options) => change("secretDelete", "secret id", { id }, options),
 
     async createRegistryAuth({ name, username, password }, options) {
       const shape = z.looseObject({ saveRegistryAuth: registryAuthRecord });
@@ -191,15 +196,9 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
       return (await send(operation, options)).saveRegistryAuth;
     },
     listRegistryAuths: (options) => list("registryCreds", "containerRegistryCreds", registryAuthRecord, options),
-    async updateRegistryAuth({ id, username, password }, options) {
-      const variables = { id: requireNonEmpty(id, "registry auth id", "updateRegistryAuth"), username, password };
-      const secrets = [password];
-      await send({ name: "updateRegistryAuth", variables, shape: anyData, idempotent: true, secrets }, options);
-    },
-    async deleteRegistryAuth(id, options) {
-      const variables = { id: requireNonEmpty(id, "registry auth id", "deleteRegistryAuth") };
-      await send({ name: "deleteRegistryAuth", variables, shape: anyData, idempotent: true }, options);
-    },
+    updateRegistryAuth: ({ id, username, password }, options) =>
+      change("updateRegistryAuth", "registry auth id", { id, username, password }, options, [password]),
+    deleteRegistryAuth: (id, options) => change("deleteRegistryAuth", "registry auth id", { id }, options),
 
     ...createGraphqlCatalog(calls),
   } satisfies Partial<ManagementClient>;
