@@ -4,10 +4,9 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { createClients, systemClock } from "serverless-compute-api";
 import type { Properties } from "../provider/engine/values";
-import type { Context } from "../provider/framework/contract";
 import { kinds } from "../provider/resources";
-import { configNames } from "../provider/settings/setting-names";
 import { naming } from "../test/support/naming";
+import { quietContext } from "../test/support/quiet-context";
 import { totalOf } from "./deploy-results";
 import { type Counter, startCounter } from "./deploy-usage";
 import { stopProcess } from "./processes";
@@ -52,15 +51,7 @@ async function onService<Result>(flags: string[], work: (deployed: Deployed) => 
       serverlessUrl: counter.origin,
     });
     cleanups.unshift(() => clients.close());
-    const context: Context = {
-      clients,
-      clock: systemClock,
-      signal: new AbortController().signal,
-      progress: () => {},
-      warn: () => {},
-      ownedIds: new Map(),
-      settings: { templateReleaseLimit: 150_000, names: configNames },
-    };
+    const context = quietContext({ clients, clock: systemClock });
     return await work({
       counter,
       create(kind, news) {

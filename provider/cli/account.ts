@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { createClients, systemClock } from "serverless-compute-api";
+import { noSecrets } from "../framework/contract";
 import type { NamedObject } from "../framework/definition";
 import type { Listing } from "../framework/lists";
 import { explainLookup } from "../framework/messages";
@@ -56,6 +57,7 @@ export function openAccount(
     progress: notify,
     warn: () => {},
     ownedIds: new Map(),
+    secrets: noSecrets,
     settings: settings.lifecycle,
   };
   const explain = <Item>(kind: ObjectKind, list: () => Promise<Listing<Item>>): Promise<Listing<Item>> =>

@@ -10,7 +10,7 @@ const secretSignature = "1b47061264138c4ac30d75fd1eb44270";
 export type EngineProperties = Record<string, unknown>;
 
 /** Converts a value sent by the engine: placeholders become Unknown, and secrets are unwrapped. */
-export function fromEngine(value: unknown): Value {
+function fromEngine(value: unknown): Value {
   if (value === unknownText) return Unknown.value;
   if (value === null || typeof value === "boolean" || typeof value === "number" || typeof value === "string") {
     return value;

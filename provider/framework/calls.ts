@@ -32,7 +32,7 @@ export function callOptions(context: CallContext): CallOptions {
     signal: context.signal,
     timeout: context.deadline === undefined ? undefined : Math.max(1, context.deadline - context.clock.now()),
     onDeadline: context.onDeadline,
-    secrets: context.secrets?.values,
+    secrets: context.secrets.values,
     onRetry: ({ error: { status, code }, attempt, delay }) => {
       const cause = status ?? code.replaceAll("_", " ");
       context.progress(`request failed (${cause}); retrying in ${waitText(delay)} (attempt ${attempt + 1})`);
@@ -105,7 +105,7 @@ export const cleanupCallOptions = ({
   cleanupDeadline,
   secrets,
 }: Pick<Context, "clock" | "cleanupDeadline" | "secrets">): CallOptions => ({
-  secrets: secrets?.values,
+  secrets: secrets.values,
   timeout:
     cleanupDeadline === undefined
       ? cleanupTimeout

@@ -11,6 +11,9 @@ export interface Secrets {
   readonly values: readonly string[];
 }
 
+/** The secrets of operations without any. */
+export const noSecrets: Secrets = { paths: [], values: [] };
+
 /** An invalid input: its path, and a sentence with the value (unless secret) and the allowed values. */
 export interface Failure {
   /** Path in Pulumi's property path syntax, such as `env.MODEL` or `gpuTypeIds[0]`; empty if the failure concerns all inputs. */
@@ -62,7 +65,7 @@ export interface Context {
   /** Ids of objects that this deployment found in the state or adopted; creates adopt none of them. */
   ownedIds: Map<string, "state" | "adopted">;
   /** Secrets that no message may show. */
-  secrets?: Secrets | undefined;
+  secrets: Secrets;
   /** Limits of waits. */
   settings: OperationSettings;
 }

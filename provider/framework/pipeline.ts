@@ -24,7 +24,7 @@ export interface ResourceCall {
 }
 
 /** Result of a diff. */
-export interface ResourceDiff {
+interface ResourceDiff {
   changes: Change[];
   /** True if an update must encrypt values in the state that the program has made secret; it sends no request without changes. */
   hasPlaintextSecrets: boolean;
@@ -35,7 +35,7 @@ export interface ResourceDiff {
 }
 
 /** An invalid input in the form of the engine. */
-export interface CheckFailure {
+interface CheckFailure {
   /**
    * Top-level property whose value the engine prints; empty if the value is absent, long or secret. The engine prints `{<nil>}` for
    * a nested path, so the reason begins with the path instead.

@@ -36,7 +36,9 @@ export interface InvokeJobOptions extends LookUpOptions {
 /** Runs a call with its own clients, which are loaded on demand so that other programs start faster. */
 async function withClients<Result>(
   options: InvokeJobOptions,
-  action: (context: Pick<Context, "clients" | "settings" | "clock" | "signal" | "progress">) => Promise<Result>,
+  action: (
+    context: Pick<Context, "clients" | "settings" | "clock" | "signal" | "progress" | "secrets">,
+  ) => Promise<Result>,
 ): Promise<Result> {
   try {
     const { createClients, systemClock } = await import("serverless-compute-api");
@@ -51,6 +53,7 @@ async function withClients<Result>(
         clock: settings.clients.clock ?? systemClock,
         signal: options.signal ?? new AbortController().signal,
         progress: options.onProgress ?? (() => {}),
+        secrets: { paths: [], values: [] },
       });
     } finally {
       await clients.close();

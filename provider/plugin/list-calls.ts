@@ -1,5 +1,6 @@
 import type { listRequest, listResponse, Request, Response } from "../engine/messages";
 import { hasUnknown, type Properties } from "../engine/values";
+import { noSecrets } from "../framework/contract";
 import type { NamedObject } from "../framework/definition";
 import type { Listing } from "../framework/lists";
 import { explainLookup } from "../framework/messages";
@@ -56,7 +57,7 @@ async function objectsOf(kind: ObjectKind, { connect, clock, cancellation, log }
   const progress = (text: string): void => void log.warning("", text);
   const { objects } = await explainLookup(kind, settings, () =>
     cancellation.run<Listing<NamedObject>>((signal) =>
-      objectKinds[kind].reader({ clients }).list({ clients, settings, clock, signal, progress }),
+      objectKinds[kind].reader({ clients }).list({ clients, settings, clock, signal, progress, secrets: noSecrets }),
     ),
   );
   return objects;

@@ -116,7 +116,7 @@ export type SettingName = keyof typeof rules;
 export const settingTable: Readonly<Record<SettingName, SettingRule>> = rules;
 
 /** Returns true if a name is the name of a setting. */
-export const isSettingName = (name: string): name is SettingName => Object.hasOwn(settingTable, name);
+const isSettingName = (name: string): name is SettingName => Object.hasOwn(settingTable, name);
 
 /** Names of all settings. */
 export const settingNames: readonly SettingName[] = Object.keys(settingTable).filter(isSettingName);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Properties } from "../../provider/engine/values";
-import type { Secrets } from "../../provider/framework/contract";
+import { noSecrets } from "../../provider/framework/contract";
 import { kinds } from "../../provider/resources";
 import { secretValueUpdate } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
@@ -65,7 +65,7 @@ describe("an adopted object", () => {
     const name = freshName();
     const created = await bench.rest("POST", "/networkvolumes", { name, size: 50, dataCenterId: "EU-RO-1" });
     const id = stringAt(created, "id");
-    const create = (news: Properties, secrets?: Secrets) =>
+    const create = (news: Properties, secrets = noSecrets) =>
       NetworkVolume.create(
         NetworkVolume.check({}, { name, ...news, adoptExisting: true }, naming()).inputs,
         bench.context({ secrets }),

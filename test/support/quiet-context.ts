@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { Context } from "../../provider/framework/contract";
+import { type Context, noSecrets } from "../../provider/framework/contract";
 import { configNames } from "../../provider/settings/setting-names";
 
 /** A verb's context that reports nothing and is never cancelled. */
@@ -14,6 +14,7 @@ export function quietContext({ clients, clock }: Pick<Context, "clients" | "cloc
     progress: () => {},
     warn: () => {},
     ownedIds: new Map(),
+    secrets: noSecrets,
     settings: { templateReleaseLimit: 150_000, names: configNames },
   };
 }

@@ -2,7 +2,7 @@ import { escapeMarkdown } from "../pulumi-preview/markdown";
 import { type Cost, hoursPerMonth, isUnknown, type ResourceCost, type UnknownCost } from "./costs";
 
 /** The costs of a stack, in US dollars. */
-export interface Estimate {
+interface Estimate {
   stack: string;
   resources: ResourceCost[];
   /** Sum of the known costs per hour, before and after the deployment. */

@@ -21,7 +21,7 @@ export interface RecordedResource {
 }
 
 /** The resources of a provider in a recorded state. */
-export interface RecordedState {
+interface RecordedState {
   resources: RecordedResource[];
   /** Types of ignored resources, one entry per resource. */
   ignoredTypes: string[];

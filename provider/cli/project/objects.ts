@@ -4,7 +4,7 @@ import type { AccountObject } from "./program";
 import type { Skipped } from "./report";
 
 /** An object as a list shows it; an unreadable one may lack its id and name. */
-export type ListedObject = Omit<Skipped, "reason">;
+type ListedObject = Omit<Skipped, "reason">;
 
 /** Reads the selected objects of an account. Objects that no program can have are skipped, with the reason. */
 export async function readObjects(

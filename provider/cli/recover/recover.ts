@@ -54,7 +54,7 @@ function commandLine({ import: importedIds, ignore: ignoredIds, ...choice }: Rec
 }
 
 /** A pending create with an object that is added to the state. */
-export interface AdoptedObject {
+interface AdoptedObject {
   urn: string;
   name: string | undefined;
   id: string;

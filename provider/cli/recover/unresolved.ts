@@ -90,14 +90,14 @@ export async function findUnresolved(
 const urnOf = ({ resource: { urn } }: PendingOperation): { urn: string } => ({ urn });
 
 /** An object of the account that nothing in the state refers to. */
-export interface Orphan extends NamedObject {
+interface Orphan extends NamedObject {
   kind: ObjectKind;
   /** Root of the REST API of its account. */
   baseUrl: string;
 }
 
 /** A resource of the stack whose interrupted creates may have left objects. */
-export type OrphanOrigin = Pick<PendingCreate, "urn" | "name"> & { kind: ObjectKind };
+type OrphanOrigin = Pick<PendingCreate, "urn" | "name"> & { kind: ObjectKind };
 
 /**
  * Objects with a generated name of one of the resources, or with the name of its superseded pending create, that are not among

@@ -14,7 +14,7 @@ import { hiddenValue, isSecretAt } from "../properties/secret-paths";
 import { listNamed } from "./named-creates";
 
 /** Update of an existing object to the inputs of a program. */
-export interface Adoption {
+interface Adoption {
   /** The properties that the service shows of the object. */
   existing: Properties;
   /** The values of the object that the program omits. */
@@ -101,7 +101,7 @@ export function describeAdoption(
     if (notSent) return [];
     const value = existing[key];
     const isShown = path.length === 1 && typeof value !== "object" && value !== undefined && value !== "";
-    const isPlain = isShown && !secret && !isSecretAt(path, secrets?.paths ?? []);
+    const isPlain = isShown && !secret && !isSecretAt(path, secrets.paths);
     return [isPlain ? `${key} (now ${showValue(value)})` : pathText(path)];
   });
   const effect = texts.length === 0 ? "without a change" : `and changes in place: ${texts.join(", ")}`;
@@ -182,7 +182,7 @@ function requireAdoptable(label: string, object: NamedObject, adoption: Adoption
   const fixed = fixedDifferences(adoption);
   if (fixed.size === 0) return;
   const format = (key: string, value: unknown): string =>
-    isSecretAt([key], context.secrets?.paths ?? []) ? hiddenValue : JSON.stringify(value);
+    isSecretAt([key], context.secrets.paths) ? hiddenValue : JSON.stringify(value);
   const values = [...fixed].map(([key, value]) => `${key} ${format(key, value)}`).join(", ");
   throw new UserError(
     `${label}: the existing object (${object.id}) has ${values}, which cannot change in place; ` +

@@ -11,7 +11,7 @@ import { diffProperties } from "./diff";
 import { childOf, propertyOf, valueIfPresent } from "./schema";
 import { isSecretAt } from "./secret-paths";
 
-export interface CheckResult {
+interface CheckResult {
   /** The inputs with their name, defaults and the list of omitted properties; unknown values are left as they are. */
   inputs: Properties;
   failures: Failure[];

@@ -74,7 +74,7 @@ export async function checkResult(spec: JobSpec, job: JobResult, context: JobCon
   if (isRequest(spec)) return checkResponse(spec, job, context);
   const { endpointId, expect } = spec;
   if (job.status !== expect.status) {
-    const error = errorText(job.error, createRedaction(context.secrets?.values ?? []));
+    const error = errorText(job.error, createRedaction(context.secrets.values));
     throw jobFailure([
       `job ${job.id} on endpoint "${endpointId}" ended ${job.status}, expected ${expect.status}`,
       error && `error: ${error}`,

@@ -46,10 +46,7 @@ const maxLines = 20;
  * Formats mismatches as lines such as `output.text: expected "pong", got "ping"`. If the input, the request or the expected output
  * contains a secret, the actual output is hidden. Secrets in all other values are redacted.
  */
-export function formatMismatches(
-  mismatches: Mismatch[],
-  { paths, values }: Secrets = { paths: [], values: [] },
-): string[] {
+export function formatMismatches(mismatches: Mismatch[], { paths, values }: Secrets): string[] {
   const redact = createRedaction(values);
   const isHidden = [["input"], ["expect", "output"], ["request"]].some((path) => containsSecret(path, paths));
   const expectedText = (path: Path, value: unknown): string => {

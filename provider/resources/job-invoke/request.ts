@@ -51,9 +51,9 @@ export function checkResponse(spec: RequestJobSpec, { output, httpStatus }: JobR
   const title = `${titleOf(spec)} returned ${httpStatus}`;
   const remedy = "The endpoint's logs may have the details. Correct the worker or `expect`.";
   if (httpStatus !== expect.status) {
-    const redact = createRedaction(secrets?.values ?? []);
+    const redact = createRedaction(secrets.values);
     const text = typeof output === "string" ? redact(output.trim()) : showValue(output, redact);
-    const isHidden = containsSecret(["request"], secrets?.paths ?? []);
+    const isHidden = containsSecret(["request"], secrets.paths);
     const lines = [`${title}, expected ${expect.status}`, isHidden ? undefined : `response: ${truncate(text)}`, remedy];
     throw jobFailure(lines);
   }

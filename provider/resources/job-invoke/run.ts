@@ -159,7 +159,7 @@ async function waitUntilFinal(
 /** Returns the reason why no worker starts. Only the local service reports it, in an additional field. */
 export function workerProblem({ message }: EndpointHealth, { secrets }: JobContext): string | undefined {
   if (typeof message !== "string" || message.trim() === "") return undefined;
-  return createRedaction(secrets?.values ?? [])(message.trim());
+  return createRedaction(secrets.values)(message.trim());
 }
 
 /** Returns the job's record; undefined if the service has no such job, or does not show it within `timeLimit` ms. */

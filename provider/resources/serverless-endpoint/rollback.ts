@@ -44,7 +44,7 @@ export const updateMessage = (error: unknown, { name }: Inputs, { settings }: Co
  * revision through `verify.triggers`, or through `templateId` if the program derives the id from it.
  */
 const mayShowImages = ({ secrets }: Context): boolean =>
-  !secrets?.paths.some(
+  !secrets.paths.some(
     ([first, second = "triggers"]) =>
       first === "templateId" || first === "imageName" || (first === "verify" && second === "triggers"),
   );
@@ -73,8 +73,7 @@ const formatSettings = (settings: Properties, keys: readonly string[], { secrets
   keys
     .map((key) => {
       const isSecret =
-        confidentialKeys.includes(key) ||
-        [[key], markedPath([key])].some((path) => isSecretAt(path, secrets?.paths ?? []));
+        confidentialKeys.includes(key) || [[key], markedPath([key])].some((path) => isSecretAt(path, secrets.paths));
       return `${key} ${isSecret ? hiddenValue : showValue(settings[key] ?? null)}`;
     })
     .join(", ");

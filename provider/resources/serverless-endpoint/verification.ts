@@ -14,7 +14,7 @@ function createJobContext(context: Context, rollout: Rollout): JobContext {
   const relativeToVerify = (path: Path): Path[] => (path[0] === "verify" ? [path.slice(1)] : []);
   return {
     ...context,
-    secrets: context.secrets && { ...context.secrets, paths: context.secrets.paths.flatMap(relativeToVerify) },
+    secrets: { ...context.secrets, paths: context.secrets.paths.flatMap(relativeToVerify) },
     // The number of workers would be outdated: the job itself may start one.
     progress: (text) => context.progress(`${rollout.target()}: ${text}`),
   };

@@ -95,7 +95,7 @@ interface ContainerChange extends Pick<Update<Inputs>, "olds" | "changed"> {
  * The container of a copy after a change of its template. Only changed settings and variables follow the template: the others may have
  * other values on purpose, such as those that the program of the endpoint ignores. The endpoint's own ones never follow it.
  */
-export function copyAfter(
+function copyAfter(
   { container: copy, own = {} }: Pick<EndpointRecord, "container" | "own">,
   { olds, container: template, changed }: ContainerChange,
 ): ContainerSettings {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Path } from "../../../../provider/engine/values";
+import { noSecrets } from "../../../../provider/framework/contract";
 import { findMismatches, formatMismatches } from "../../../../provider/resources/job-invoke/output-match";
 import { longSecrets } from "../../../support/long-secrets";
 
-const lines = (expected: unknown, actual: unknown): string[] => formatMismatches(findMismatches(expected, actual));
+const lines = (expected: unknown, actual: unknown): string[] =>
+  formatMismatches(findMismatches(expected, actual), noSecrets);
 
 describe("a different output is reported by path", () => {
   test.each<[string, unknown, unknown, string[]]>([
