@@ -21,11 +21,15 @@ function codeText(text: string): string {
 export const escapeMarkdown = (text: string): string =>
   text.replace(/\s+/g, " ").replace(/[\\`*_{}[\]<>|#~@]/g, (character) => `\\${character}`);
 
+/** Text of an unknown value. */
+const unknownLabel = "known after deployment";
+
 /** One side of a change. */
 function valueText(value: unknown): string {
   if (value === undefined) return "not set";
-  if (value === unknownText) return "known after deployment";
-  return codeText(value === secretValue ? value : JSON.stringify(value));
+  if (value === unknownText) return unknownLabel;
+  const json = JSON.stringify(value).replaceAll(JSON.stringify(unknownText), unknownLabel);
+  return codeText(value === secretValue ? value : json);
 }
 
 const changeCells = (change: PropertyChange, isNew: boolean): string[] => {

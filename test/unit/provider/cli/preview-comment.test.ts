@@ -142,6 +142,16 @@ describe("a comment", () => {
     expect(out).toContain("`imageName` | `[secret]` → `[secret]` |");
   });
 
+  it("names unknown values at any depth", async () => {
+    const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+    const urn = "urn:pulumi:dev::shop::serverless-compute:index:ServerlessEndpoint::chat";
+    const inputs = { templateId: unknown, env: { HOST: unknown, A: "1" }, networkVolumeIds: ["v1", unknown] };
+    const out = await comment(previewOf({ urn, op: "create", newState: { inputs } }));
+    expect(out).toContain("`templateId` | known after deployment |");
+    expect(out).toContain('`env` | `{"HOST":known after deployment,"A":"1"}` |');
+    expect(out).toContain('`networkVolumeIds` | `["v1",known after deployment]` |');
+  });
+
   it("redacts plain variables whose names look like credentials, and still lists their changes", async () => {
     const urn = "urn:pulumi:dev::shop::serverless-compute:index:Template::chat";
     const template = (env: object) => ({ inputs: { imageName: "acme/chat:1", env } });
