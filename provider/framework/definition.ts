@@ -112,11 +112,11 @@ interface Deleter {
   delete(id: string, options: CallOptions): Promise<void>;
 }
 
-/** A kind whose resources are named objects of the service, in its own types. */
+/** A kind whose resources are named objects of the service, in its own types. Functions that pass on no inputs omit the last two. */
 export type ObjectDefinition<
-  Inputs extends NamedInputs,
-  Outputs extends object,
   ApiObject extends NamedObject,
+  Inputs extends NamedInputs = NamedInputs,
+  Outputs extends object = object,
 > = ObjectConversions<Inputs, Outputs, ApiObject> & ObjectDeletion<ObjectClient<Inputs, ApiObject>>;
 
 /** Returns true if the changes replace the object. */

@@ -1,7 +1,7 @@
 import { type CallOptions, isApiError } from "serverless-compute-api";
 import { callOptions } from "./calls";
 import type { Context } from "./contract";
-import type { List, NamedInputs, NamedObject, ObjectDefinition } from "./definition";
+import type { List, NamedObject, ObjectDefinition } from "./definition";
 import { findById, listAll } from "./lists";
 
 /**
@@ -18,8 +18,8 @@ export async function findInList<ApiObject extends { id: string }>(
 }
 
 /** Deletes an object of a kind; succeeds if the service no longer has it. */
-export const deleteObject = <Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+export const deleteObject = <ApiObject extends NamedObject>(
+  definition: ObjectDefinition<ApiObject>,
   id: string,
   context: Context,
 ): Promise<void> =>

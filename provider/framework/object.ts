@@ -30,7 +30,7 @@ type ObjectResource<ApiObject extends { id: string }> = Resource & {
  * operations of kinds that do more.
  */
 export function defineObject<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+  definition: ObjectDefinition<ApiObject, Inputs, Outputs>,
   operations: Partial<Pick<ResourceDefinition<Inputs, Outputs>, "create" | "update">> = {},
 ): ObjectResource<ApiObject> {
   const { kind, inputs: shape } = definition;

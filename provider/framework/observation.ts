@@ -2,7 +2,7 @@ import { optionsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { type Properties, toProperties, toValue, type Value } from "../engine/values";
 import type { Context, ReadResult } from "./contract";
-import type { NamedInputs, NamedObject, ObjectDefinition, ObservedObject, ResourceSchemas } from "./definition";
+import type { NamedObject, ObjectDefinition, ObservedObject, ResourceSchemas } from "./definition";
 import { defaultsOf, isOmitted, serviceDetermined, withOmitted } from "./properties/defaults";
 import { diffProperty } from "./properties/diff";
 import { withDerivedOutputs } from "./properties/preview-outputs";
@@ -10,8 +10,8 @@ import { propertyOf } from "./properties/schema";
 import { duplicatesKey, unconfirmedIn, unconfirmedKey } from "./unfinished";
 
 /** Adds what a listed record lacks. */
-export const completeObject = async <Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  { complete }: ObjectDefinition<Inputs, Outputs, ApiObject>,
+export const completeObject = async <ApiObject extends NamedObject>(
+  { complete }: ObjectDefinition<ApiObject>,
   object: ApiObject,
   desired: Properties,
   context: Context,
@@ -19,12 +19,12 @@ export const completeObject = async <Inputs extends NamedInputs, Outputs extends
 ): Promise<ApiObject> => (complete ? complete(object, desired, context, purpose) : object);
 
 /** Converts a record; the result lacks inputs that programs of its dialect cannot set. */
-export function observeObject<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  { inputs: shape, observe }: ObjectDefinition<Inputs, Outputs, ApiObject>,
+export function observeObject<ApiObject extends NamedObject>(
+  { inputs: shape, observe }: ObjectDefinition<ApiObject>,
   object: ApiObject,
   desired: Properties,
   context: Context,
-): { inputs: Record<string, unknown>; outputs: Partial<Outputs> } {
+): { inputs: Record<string, unknown>; outputs: object } {
   const { inputs, outputs } = observe(object, desired, context);
   const { dialect } = context.clients;
   const schemas: Readonly<Record<string, z.core.$ZodType>> = shape.shape;
@@ -39,8 +39,8 @@ export function observeObject<Inputs extends NamedInputs, Outputs extends object
  * The outputs that the service reports of an object that was just created or found, including the values that it has determined for
  * properties that the program omits.
  */
-export function outputsOf<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+export function outputsOf<ApiObject extends NamedObject>(
+  definition: ObjectDefinition<ApiObject>,
   object: ApiObject,
   desired: Properties,
   context: Context,

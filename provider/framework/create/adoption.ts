@@ -30,8 +30,8 @@ interface Adoption {
  * Plans the adoption of a complete object; `properties` are checked inputs with their list of omitted properties, perhaps unknown. A property
  * that the program omits keeps the object's value, unless it cannot be combined with the program's inputs.
  */
-function planAdoption<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+function planAdoption<ApiObject extends NamedObject>(
+  definition: ObjectDefinition<ApiObject>,
   object: ApiObject,
   properties: Properties,
   context: Context,
@@ -113,8 +113,8 @@ export function describeAdoption(
  * Adopts the existing object that has the inputs' name and updates it to the inputs. Returns undefined if there is none.
  * Rejects if several objects have the name, or if the object cannot be updated to the inputs.
  */
-export async function adopt<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+export async function adopt<Inputs extends NamedInputs, ApiObject extends NamedObject>(
+  definition: ObjectDefinition<ApiObject, Inputs>,
   inputs: Inputs,
   properties: Properties,
   context: Context,
@@ -144,8 +144,8 @@ export async function adopt<Inputs extends NamedInputs, Outputs extends object, 
 }
 
 /** The object with a name and its adoption; undefined if there is none. Rejects if it cannot be adopted. */
-export async function findAdoption<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+export async function findAdoption<ApiObject extends NamedObject>(
+  definition: ObjectDefinition<ApiObject>,
   name: string,
   properties: Properties,
   objects: readonly ApiObject[],

@@ -54,8 +54,8 @@ interface Create<ApiObject extends NamedObject> {
  * same inputs and did not exist before; this requires one list request per kind and deployment. With `adoptExisting`, an existing
  * object is updated instead. `properties` are the checked inputs with their list of omitted properties.
  */
-export async function createOnce<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+export async function createOnce<Inputs extends NamedInputs, ApiObject extends NamedObject>(
+  definition: ObjectDefinition<ApiObject, Inputs>,
   inputs: Inputs,
   properties: Properties,
   context: Context,
@@ -84,8 +84,8 @@ export async function createOnce<Inputs extends NamedInputs, Outputs extends obj
   });
 }
 
-async function createOrFind<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+async function createOrFind<Inputs extends NamedInputs, ApiObject extends NamedObject>(
+  definition: ObjectDefinition<ApiObject, Inputs>,
   { inputs, hasUniqueName, context }: { inputs: Inputs; hasUniqueName: boolean; context: Context },
   existingIds: ReadonlySet<string>,
   isMatch: (object: ApiObject) => boolean,
@@ -208,8 +208,8 @@ async function findDuplicates<ApiObject extends NamedObject>(
 }
 
 /** Deletes duplicates. Those that cannot be deleted are kept in state as `duplicates` for the next deployment. */
-async function removeDuplicates<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  definition: ObjectDefinition<Inputs, Outputs, ApiObject>,
+async function removeDuplicates<ApiObject extends NamedObject>(
+  definition: ObjectDefinition<ApiObject>,
   created: NamedObject,
   duplicates: NamedObject[],
   context: Context,

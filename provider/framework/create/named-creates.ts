@@ -1,7 +1,7 @@
 import type { CallOptions } from "serverless-compute-api";
 import { sharedCallOptions } from "../calls";
 import type { Context } from "../contract";
-import type { List, NamedInputs, NamedObject, ObjectDefinition } from "../definition";
+import type { List, NamedObject, ObjectDefinition } from "../definition";
 import { sharedValue } from "../deployment";
 import { listAll } from "../lists";
 
@@ -44,8 +44,8 @@ export function runSerialized<Result>(context: Context, key: string, work: () =>
 }
 
 /** Lists the objects with a name; the list may contain other objects. */
-export function listNamed<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
-  { client }: ObjectDefinition<Inputs, Outputs, ApiObject>,
+export function listNamed<ApiObject extends NamedObject>(
+  { client }: ObjectDefinition<ApiObject>,
   name: string,
   options: CallOptions,
   { clients }: Pick<Context, "clients">,

@@ -93,7 +93,7 @@ async function applyUpdate(
   };
 }
 
-const endpoints: ObjectDefinition<Inputs, Outputs, CompleteRecord> = {
+const endpoints: ObjectDefinition<CompleteRecord, Inputs, Outputs> = {
   kind: "ServerlessEndpoint",
   description:
     "Queues jobs and runs them on workers, which have the container of a template or one of their own; the scaling rules determine the number of workers.",
