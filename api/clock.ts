@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 
 /** A source of time. All code that waits or records times takes a clock, so that tests can advance time instead of waiting. */
@@ -39,4 +40,17 @@ export function steadyClock(clock: Clock): Clock {
     elapsed: () => elapsedTime(clock),
     sleep: (ms, signal) => clock.sleep(ms, signal),
   };
+}
+
+/** Waits for a result that several calls share; rejects with the signal's reason if the signal aborts first. */
+export function untilAborted<Result>(result: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  if (!signal) return result;
+  return new Promise((resolve, reject) => {
+    const rejectAborted = (): void => reject(signal.reason);
+    if (signal.aborted) rejectAborted();
+    // Many calls of a deployment may wait with one signal.
+    setMaxListeners(0, signal);
+    signal.addEventListener("abort", rejectAborted);
+    result.then(resolve, reject).finally(() => signal.removeEventListener("abort", rejectAborted));
+  });
 }

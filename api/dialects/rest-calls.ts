@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { requestInfo } from "../address";
+import { untilAborted } from "../clock";
 import { type ApiError, classifyResponse, isApiError, type RequestInfo, unexpectedResponse } from "../errors";
 import type { CallOptions } from "../management";
 import { parseElements, parseResponse } from "../response";
@@ -17,7 +18,7 @@ const elementsShape = (key: string | undefined) => {
     : z.looseObject({ [key]: arrayShape }).transform((response) => response[key] ?? []);
 };
 
-/** Options of a call whose response is shared with other calls, which its deadline and cancellation must not affect. */
+/** Options of a request whose response several calls share: the deadline and the cancellation of one must not affect the others. */
 export function sharedOptions(options: CallOptions | undefined): CallOptions {
   const { signal: _s, waitSignal: _w, timeout: _d, onDeadline: _o, onComplete: _c, ...rest } = options ?? {};
   return rest;
@@ -27,13 +28,12 @@ export function sharedOptions(options: CallOptions | undefined): CallOptions {
 export function sharedRequest<Response>(send: (options: CallOptions) => Promise<Response>) {
   let cached: Promise<Response> | undefined;
   return (options: CallOptions | undefined): Promise<Response> => {
-    if (cached) return cached;
-    const pending = send(sharedOptions(options));
+    const pending = cached ?? send(sharedOptions(options));
     cached = pending;
     pending.catch(() => {
       if (cached === pending) cached = undefined;
     });
-    return pending;
+    return untilAborted(pending, options?.waitSignal ?? options?.signal);
   };
 }
 

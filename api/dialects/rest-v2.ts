@@ -1,4 +1,5 @@
 import { pathSegment, requestInfo } from "../address";
+import { untilAborted } from "../clock";
 import { invalidArgument, type RequestInfo } from "../errors";
 import type { CallOptions, ManagementClient } from "../management";
 import { longValues } from "../redaction";
@@ -80,10 +81,8 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     const removeFromCache = (): void => {
       if (templateCache.get(id) === pending) templateCache.delete(id);
     };
-    const template = await pending.catch((error: unknown) => {
-      removeFromCache();
-      throw error;
-    });
+    pending.catch(removeFromCache);
+    const template = await untilAborted(pending, options?.waitSignal ?? options?.signal);
     if (template) return markedCopy(template, own);
     removeFromCache();
     throw templateNotFound(id, request);

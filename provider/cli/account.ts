@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import { createClients, systemClock } from "serverless-compute-api";
 import { noSecrets } from "../framework/contract";
 import type { NamedObject } from "../framework/definition";
@@ -48,8 +47,6 @@ export function openAccount(
   // Cached lists expire by age; with a stopped clock, each is requested once.
   const startTime = systemClock.now();
   const { signal } = new AbortController();
-  // Each object of a large account may wait for the same list; Node would warn of more than ten listeners.
-  setMaxListeners(0, signal);
   const context = {
     clients,
     clock: { ...systemClock, now: () => startTime },

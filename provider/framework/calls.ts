@@ -48,16 +48,6 @@ export function sharedCallOptions(context: CallContext): CallOptions {
   return { ...callOptions(context), signal: cancelSignal ?? signal, timeout: undefined, onDeadline: undefined };
 }
 
-/** Waits for a shared response until the signal aborts. */
-export function untilAborted<Result>(response: Promise<Result>, signal: AbortSignal): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const rejectAborted = (): void => reject(signal.reason);
-    if (signal.aborted) rejectAborted();
-    signal.addEventListener("abort", rejectAborted);
-    response.then(resolve, reject).finally(() => signal.removeEventListener("abort", rejectAborted));
-  });
-}
-
 /**
  * Sends a call whose result must be known, such as a create. A cancellation ends its waits immediately, but a request in
  * flight may still get its response, which identifies the new object. `onResponseLost` is called if it gets none, so that the result

@@ -1,5 +1,11 @@
-import type { CallOptions, Clients, ManagementClient, UnreadableElement } from "serverless-compute-api";
-import { type CallContext, callOptions, sharedCallOptions, untilAborted } from "./calls";
+import {
+  type CallOptions,
+  type Clients,
+  type ManagementClient,
+  type UnreadableElement,
+  untilAborted,
+} from "serverless-compute-api";
+import { type CallContext, callOptions, sharedCallOptions } from "./calls";
 import type { Context } from "./contract";
 import type { List, ObjectClient } from "./definition";
 import { sharedValue } from "./deployment";

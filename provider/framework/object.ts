@@ -1,5 +1,5 @@
+import { untilAborted } from "serverless-compute-api";
 import { type Properties, stringAt } from "../engine/values";
-import { untilAborted } from "./calls";
 import type { Context } from "./contract";
 import { describeAdoption, findAdoption } from "./create/adoption";
 import { createOnce } from "./create/create-once";

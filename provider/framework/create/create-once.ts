@@ -1,9 +1,9 @@
-import { type CallOptions, isApiError } from "serverless-compute-api";
+import { type CallOptions, isApiError, untilAborted } from "serverless-compute-api";
 import { optionsOf } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { messageOf } from "../../engine/error-text";
 import { type Properties, toProperties } from "../../engine/values";
-import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired, untilAborted } from "../calls";
+import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired } from "../calls";
 import type { Context } from "../contract";
 import { type Created, idList, type NamedInputs, type NamedObject, type ObjectDefinition } from "../definition";
 import { deleteObject } from "../deletion";

@@ -1,3 +1,4 @@
+import type { CallOptions, ClientSettings, ManagementClient } from "serverless-compute-api";
 import { expect, test } from "vitest";
 import { apiErrorOf, startRig } from "../../support/client-rig";
 import { type Behaviour, json } from "../../support/faulty-server";
@@ -74,6 +75,46 @@ test.each(stages)("an abort ends a call with the signal's reason while %s", asyn
   expect(await outcome).toBe(reason);
   expect(requests).toHaveLength(1);
 });
+
+const sharedReads: [
+  string,
+  ClientSettings["dialect"],
+  (management: ManagementClient, options: CallOptions) => Promise<unknown>,
+][] = [
+  ["the catalog", "v2", (management, options) => management.listGpuTypes(options)],
+  [
+    "the catalog of a new endpoint",
+    "v2",
+    (management, options) => management.createEndpoint({ imageName: "a:1" }, options),
+  ],
+  [
+    "the template of a new endpoint",
+    "v2",
+    (management, options) => management.createEndpoint({ templateId: "t1" }, options),
+  ],
+  [
+    "the catalog of a new endpoint",
+    "v1",
+    (management, options) => management.createEndpoint({ templateId: "t1", gpuPools: ["ADA_24"] }, options),
+  ],
+];
+
+test.each(sharedReads)(
+  "an abort ends only its own call while calls wait for %s in REST %s",
+  async (_what, dialect, call) => {
+    const { clients, requests } = await startRig([{ action: "hang" }], { dialect });
+    const controllers = [new AbortController(), new AbortController()] as const;
+    const outcomes = controllers.map(({ signal }) =>
+      call(clients.management, { signal }).catch((error: unknown) => error),
+    );
+    await expect.poll(() => requests.length).toBe(1);
+    controllers[0].abort(reason);
+    expect(await outcomes[0]).toBe(reason);
+    const later = new Error("later");
+    controllers[1].abort(later);
+    expect(await outcomes[1]).toBe(later);
+  },
+);
 
 test("an abort during the connection sends nothing", async () => {
   const { clients, requests, connections } = await startRig([json([])]);
