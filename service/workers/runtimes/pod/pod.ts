@@ -138,8 +138,8 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
   /** The newest event about an object, of these types or reasons; undefined if none is known. */
   async function eventOf(object: string, selector = "") {
     const query = { fieldSelector: `involvedObject.name=${object}${selector}` };
-    const events = await cluster.call("GET", cluster.path("events"), { query }).catch(() => ({ items: [] }));
-    const { items } = eventList.parse(events);
+    const events = await cluster.call("GET", cluster.path("events"), { query }).catch(() => undefined);
+    const items = eventList.safeParse(events).data?.items ?? [];
     // Events of the scheduler lack the time; the pod's status contains its reason. Warnings about DNS are repeated and delay nothing.
     const reasons = items.filter(({ lastTimestamp, reason }) => lastTimestamp !== "" && !reason.includes("DNS"));
     return reasons.sort((a, b) => b.lastTimestamp.localeCompare(a.lastTimestamp))[0];
@@ -207,10 +207,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     pod ??= created;
   }
 
-  /** Receives the deletion of the pod by others, or by the service. */
   function removed(): void {
-    // A list may be older than a pod that is being created.
-    if (!pod) return;
     if (!isCreating) return void finish(endOfDeleted());
     // Its creation may create it again.
     reportedEnd ??= endOfDeleted();
@@ -239,6 +236,9 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     stop: (grace: number) => void remove(Math.max(1, Math.ceil(grace / 1000))),
     /** Receives each state of the pod. */
     update,
+    /** Receives the deletion of the pod by others, or by the service. */
     removed,
+    /** Returns true once the pod is created or reported. */
+    isKnown: () => pod !== undefined,
   };
 }

@@ -88,11 +88,11 @@ export async function createPods({
   const list = async () => podList.parse(await cluster.call("GET", cluster.path("pods"), { query: { labelSelector } }));
   const removeOrphan = (name: string): void =>
     void cluster
-      .call("DELETE", cluster.path(`pods/${name}`), { body: { gracePeriodSeconds: 1 } })
+      .call("DELETE", cluster.path(`pods/${name}`), { body: { gracePeriodSeconds: 1 }, accepts: 404 })
       .catch((error: unknown) => log.warn({ pod: name }, `a pod of an earlier service remains: ${messageOf(error)}`));
 
-  /** Applies the state of all pods, and removes those without a worker. */
-  function apply(items: Pod[]): void {
+  /** Applies the state of all pods, and removes those without a worker. `known` are the workers whose pods were known before. */
+  function apply(items: Pod[], known: typeof pods): void {
     for (const pod of items) {
       const { name, deletionTimestamp } = pod.metadata;
       const worker = pods.get(name);
@@ -100,7 +100,7 @@ export async function createPods({
       else if (deletionTimestamp === undefined) removeOrphan(name);
     }
     const names = new Set(items.map(({ metadata }) => metadata.name));
-    for (const [name, worker] of pods) if (!names.has(name)) worker.removed();
+    for (const [name, worker] of known) if (!names.has(name)) worker.removed();
   }
 
   /** Follows the pods from a version on; resolves when the watch has ended. */
@@ -138,9 +138,11 @@ export async function createPods({
     let isAway = false;
     while (!closed.signal.aborted) {
       try {
+        // A pod that is created meanwhile may not be listed.
+        const known = new Map([...pods].filter(([, worker]) => worker.isKnown()));
         const { items, metadata } = await list();
         isAway = false;
-        apply(items);
+        apply(items, known);
         await watch(metadata.resourceVersion);
       } catch (error) {
         if (closed.signal.aborted) return;

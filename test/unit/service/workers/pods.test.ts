@@ -119,6 +119,21 @@ describe("a service that starts", () => {
     await expect.poll(() => api.calls.filter((call) => call === "watch").length).toBeGreaterThan(1);
   });
 
+  test("counts no pod as deleted that was created during an older list", async () => {
+    const { api, start } = await useWorker();
+    const lists = (): number => api.calls.filter((call) => call === "GET pods").length;
+    const before = lists();
+    const proceed = api.hold("GET pods");
+    for (const watch of api.watches) watch.destroy();
+    await expect.poll(lists).toBe(before + 1);
+    const process = start();
+    await expect.poll(() => process.location?.()).toMatchObject({ node: "node-1" });
+    proceed();
+    await expect.poll(() => api.watches.size).toBe(1);
+    api.report(running);
+    await expect(Promise.race([process.started, process.ended])).resolves.toBeUndefined();
+  });
+
   test("requires an address for workers outside of a cluster", async () => {
     await useApiServer();
     await expect(useRuntime({ settings: { workerUrl: undefined } })).rejects.toThrow(

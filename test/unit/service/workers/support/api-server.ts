@@ -39,6 +39,7 @@ export async function useApiServer(existing: Pod[] = []) {
     const call = `${request.method} ${path}`;
     if (!isReview && !searchParams.has("dryRun")) calls.push(searchParams.has("watch") ? "watch" : call);
     const send = (value: object, status = 200): unknown => response.writeHead(status).end(JSON.stringify(value));
+    const items = [...pods.values()];
     await held.get(call);
     const replacement = replaced.get(call);
     if (replacement) return send(replacement.json, replacement.status);
@@ -50,7 +51,7 @@ export async function useApiServer(existing: Pod[] = []) {
       response.once("close", () => watches.delete(response));
       return response.writeHead(200).flushHeaders();
     }
-    if (call === "GET pods") return send({ metadata: { resourceVersion: "1" }, items: [...pods.values()] });
+    if (call === "GET pods") return send({ metadata: { resourceVersion: "1" }, items });
     const podName = path.slice("pods/".length);
     if (call === "POST pods") pods.set(body.metadata.name, podOf(body.metadata.name, {}));
     const pod = pods.get(call === "POST pods" ? body.metadata.name : podName);
@@ -69,7 +70,7 @@ export async function useApiServer(existing: Pod[] = []) {
     replaced,
     pods,
     watches,
-    /** Delays a call until the returned function is called. */
+    /** Delays a call until the returned function is called; a list contains the pods from before. */
     hold(call: string): () => void {
       const { promise, resolve } = deferred();
       held.set(call, promise);
