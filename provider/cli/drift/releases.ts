@@ -7,6 +7,7 @@ import { toStartText } from "../../resources/template/start-arguments";
 import type { PropertyChange, ResourceChange } from "../pulumi-preview/changes";
 import type { Preview, Step } from "../pulumi-preview/preview";
 import { kindOf } from "../state";
+import { templateOf } from "./template-copies";
 
 /** A changed property, and an endpoint whose releases may contain the change. */
 export interface ReleasedChange {
@@ -27,13 +28,9 @@ export function releasedChanges({ steps }: Preview, drifted: readonly ResourceCh
   const endpoints = steps.filter(
     ({ urn, newState }) => newState && kindOf(parseUrn(urn).type) === "ServerlessEndpoint",
   );
-  const templateOf = ({ oldState }: Step): Step | undefined => {
-    const id = oldState?.inputs?.["templateId"];
-    return id === undefined ? undefined : steps.find((candidate) => candidate.oldState?.id === id);
-  };
   return drifted.flatMap(({ urn, properties }) =>
     endpoints.flatMap((endpoint) => {
-      const template = templateOf(endpoint);
+      const template = templateOf(endpoint, steps);
       const { id } = endpoint.oldState ?? {};
       const step = urn === endpoint.urn ? endpoint : urn === template?.urn ? template : undefined;
       if (id === undefined || step === undefined) return [];

@@ -11,8 +11,8 @@ import type { Preview, Step } from "../pulumi-preview/preview";
  */
 export function withKeptCopies(drifted: ResourceChange[], { steps }: Preview): ResourceChange[] {
   return drifted.map((change) => {
-    const templateId = steps.find(({ urn }) => urn === change.urn)?.oldState?.inputs?.["templateId"];
-    const template = templateId === undefined ? undefined : steps.find(({ oldState }) => oldState?.id === templateId);
+    const endpoint = steps.find(({ urn }) => urn === change.urn);
+    const template = templateOf(endpoint, steps);
     if (!template || !drifted.some(({ urn }) => urn === template.urn)) return change;
     const kept = change.properties.filter((property) => isKept(property, template));
     if (kept.length === 0) return change;
@@ -27,6 +27,12 @@ export function withKeptCopies(drifted: ResourceChange[], { steps }: Preview): R
       ],
     };
   });
+}
+
+/** The template of an endpoint, by its id in the state. */
+export function templateOf(endpoint: Step | undefined, steps: readonly Step[]): Step | undefined {
+  const id = endpoint?.oldState?.inputs?.["templateId"];
+  return id === undefined ? undefined : steps.find(({ oldState }) => oldState?.id === id);
 }
 
 /** True if the state lacks a setting of an endpoint, and the service has the value that the template has in the state. */

@@ -1,6 +1,6 @@
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
-import type { Path } from "../../engine/values";
+import { isRecord, type Path } from "../../engine/values";
 import type { Secrets } from "../../framework/contract";
 import { containsSecret, hiddenValue } from "../../framework/properties/secret-paths";
 
@@ -12,12 +12,9 @@ interface Mismatch {
   actual: unknown;
 }
 
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const describeValue = (value: unknown, redact: (text: string) => string): string => {
   if (Array.isArray(value)) return `a list of ${value.length}`;
-  return isObject(value) ? "an object" : showValue(value, redact);
+  return isRecord(value) ? "an object" : showValue(value, redact);
 };
 
 /**
@@ -29,7 +26,7 @@ export function findMismatches(expected: unknown, actual: unknown, path: Path = 
     if (expected.length !== actual.length) return [{ path, expected, actual }];
     return expected.flatMap((item, index) => findMismatches(item, actual[index], [...path, String(index)]));
   }
-  if (isObject(expected) && isObject(actual)) {
+  if (isRecord(expected) && isRecord(actual)) {
     const actualValues = new Map<string, unknown>(Object.entries(actual));
     return Object.entries(expected).flatMap(([key, value]) =>
       findMismatches(value, actualValues.get(key), [...path, key]),
@@ -52,7 +49,7 @@ export function formatMismatches(mismatches: Mismatch[], { paths, values }: Secr
   const expectedText = (path: Path, value: unknown): string => {
     const root = path[0] === "body" ? ["request", "expect"] : ["expect"];
     if (containsSecret([...root, ...path], paths)) return hiddenValue;
-    return isObject(value) ? showValue(value, redact) : describeValue(value, redact);
+    return isRecord(value) ? showValue(value, redact) : describeValue(value, redact);
   };
   const lines = mismatches
     .slice(0, maxLines)
