@@ -3,7 +3,7 @@ import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { randomFrom } from "../support/random";
-import { stringAt } from "../support/raw-http";
+import { at, stringAt } from "../support/raw-http";
 import { byHand } from "./support/by-hand";
 import { createDeployment, type Declared, type Deployment, type UpOptions } from "./support/deployment";
 import { type EarlyEnd, type Serving, useImageJobs } from "./support/image-jobs";
@@ -71,6 +71,13 @@ async function sequence(seed: number, story: string[]): Promise<void> {
   let hasUnseenDrift = false;
   /** Images of the stack's templates, by id. */
   const images = new Map<string, string>();
+  /** Image of a template, which may have been created by hand. */
+  async function imageOf(id: unknown): Promise<string | undefined> {
+    const known = images.get(String(id));
+    if (known !== undefined || typeof id !== "string") return known;
+    const { status, json } = await bench.rest("GET", `/templates/${id}`);
+    return status === 200 ? String(at(json, "imageName")) : undefined;
+  }
   let program = nextVersion("good");
   let good = program;
 
@@ -95,7 +102,7 @@ async function sequence(seed: number, story: string[]): Promise<void> {
   async function up(programVersion: Serving, options: UpOptions, end?: EarlyEnd): Promise<void> {
     const { id: known, outputs: stateBefore } = endpointOf(deployment) ?? {};
     const { templateId: stateTemplate, imageName: ownImage } = stateBefore ?? {};
-    const stateImage = typeof ownImage === "string" ? ownImage : images.get(String(stateTemplate));
+    const stateImage = typeof ownImage === "string" ? ownImage : await imageOf(stateTemplate);
     const before = known === undefined ? undefined : await servingNow(known);
     const run = startRun(end);
     const result = await endOf(deployment.up(programOf(programVersion), run, options));
@@ -216,10 +223,13 @@ async function sequence(seed: number, story: string[]): Promise<void> {
         allowed.idleTimeouts.push(idleTimeout);
       }
       hasUnseenDrift = false;
-      // A refresh finds templates that were created outside the stack.
+      // A refresh keeps the mark of an interrupted verification, whose previous version a failure restores.
+      const image = await imageOf(at(endpointOf(deployment)?.outputs, "unverified", "before", "templateId"));
+      if (image !== undefined) allowed.images.push(image);
+      // A refresh finds templates that were created outside the stack, and keeps the id of a deleted one.
       const templateId = templateIdInState();
-      if (typeof templateId === "string")
-        images.set(templateId, stringAt(await bench.rest("GET", `/templates/${templateId}`), "imageName"));
+      const found = await bench.rest("GET", `/templates/${templateId}`);
+      if (found.status === 200) images.set(String(templateId), stringAt(found, "imageName"));
       story.push(`refresh: state ${templateIdInState()}`);
       countStep("refresh");
     } else {

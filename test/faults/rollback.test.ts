@@ -6,6 +6,7 @@ import { kinds } from "../../provider/resources";
 import { acceleratedClock } from "../support/accelerated-clock";
 import { type BenchContext, partialFailureOf, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
+import { at, expectResponse } from "../support/raw-http";
 import { handlerFile } from "../support/target";
 
 const images = { "acme/echo:1": handlerFile("echo"), "acme/fail:1": handlerFile("fail") };
@@ -172,3 +173,34 @@ test.each([false, true])(
     expect(record?.inputs).toMatchObject({ templateId: good });
   },
 );
+
+describe("a template that was deleted outside the stack", () => {
+  const name = "deleted-template";
+  const context = (): BenchContext => bench.context({ clock: acceleratedClock(10) }, "v2");
+  const inputsOf = (templateId: string): Properties =>
+    ServerlessEndpoint.check({}, { templateId, workersMax: 1, verify }, naming(name), [], "v2").inputs;
+
+  test.each([
+    ["its settings if the endpoint runs them", (templateId: string) => ({ templateId })],
+    [
+      "the running version if only the state names it",
+      (templateId: string) => ({ templateId: good, unverified: { before: { templateId } } }),
+    ],
+  ])("does not prevent the rollback, which restores %s", async (title, stateWith) => {
+    const id = await bench.create("/templates", { name: title, imageName: "acme/echo:1", isServerless: true });
+    const state = stateWith(id);
+    const created = await ServerlessEndpoint.create(inputsOf(state.templateId), context());
+    expectResponse(await bench.rest("DELETE", `/templates/${id}`), 204);
+    const update = ServerlessEndpoint.update(created.id, { ...created.outputs, ...state }, inputsOf(broken), context());
+    const failure = await partialFailureOf(update);
+    expect(failure.message).toMatch(/^acme\/fail:1 .* failed its verification; acme\/echo:1 .*keeps serving/);
+    const endpoint = await bench.rest("GET", `/endpoints/${created.id}?includeTemplate=true`);
+    expect(at(endpoint.json, "template", "imageName")).toBe("acme/echo:1");
+    const read = await ServerlessEndpoint.read(created.id, failure.outputs, context());
+    const changes = ServerlessEndpoint.diff(read?.outputs ?? {}, failure.outputs, "v2");
+    expect(changes.map(({ path: [key] }) => key)).toEqual(["verify"]);
+    const outputs = await ServerlessEndpoint.update(created.id, failure.outputs, inputsOf(good), context());
+    expect(outputs).toMatchObject({ templateId: good });
+    expect(outputs).not.toHaveProperty("unverified");
+  });
+});

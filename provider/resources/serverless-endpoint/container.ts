@@ -143,8 +143,9 @@ export async function withTemplate(
 /** The container of a record that a rollback restores: its template and the differing settings, or all settings. */
 export function servedContainer(record: CompleteRecord, state: Properties): Properties {
   const { container, template: base } = record;
-  const lacksVariables = container && Object.keys(base?.env ?? {}).some((name) => !(name in container.env));
-  if (lacksVariables) return fullInputs(container, {});
+  // A deleted template cannot be restored, and an endpoint cannot lack a variable of its template.
+  const isOwn = !base || Object.keys(base.env).some((name) => !(name in (container?.env ?? {})));
+  if (container && isOwn) return fullInputs(container, {});
   return toProperties({
     templateId: container ? undefined : (record.templateId ?? stringAt(state, "templateId")),
     ...reportedContainer(record, state),

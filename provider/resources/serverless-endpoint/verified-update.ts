@@ -170,7 +170,13 @@ async function readPreviousVersion(
     typeof templateId === "string" &&
     context.ownedIds.has(templateId) &&
     ((await serves({ ...known, templateId })) || (await serves({ ...program, templateId })));
-  const isOfStack = servesState || (await serves(program)) || (await isOfOtherTemplate());
+  const { templateId: verifiedId } = verified;
+  // REST v1 deletes no template of an endpoint.
+  const isRestorable = async (): Promise<boolean> =>
+    !record.container ||
+    typeof verifiedId !== "string" ||
+    (await template.reader(context).get(verifiedId, context)) !== undefined;
+  const isOfStack = (servesState || (await serves(program)) || (await isOfOtherTemplate())) && (await isRestorable());
   if (!isOfStack) {
     const changedKeys = new Set([...[...keys].filter(isContainerKey), ...otherKeys]);
     const container = Object.fromEntries([...changedKeys].map((key) => [key, served[key] ?? null]));
