@@ -9,7 +9,7 @@ import type {
   TemplateRecord,
 } from "serverless-compute-api";
 import type { CallContext } from "../framework/calls";
-import type { Context } from "../framework/contract";
+import { type Context, noSecrets } from "../framework/contract";
 import type { InvokeJobArgs, JobInvokeOutputs } from "../resources/job-invoke/inputs";
 import { programSettings } from "../settings/program-config";
 import { optionNames } from "../settings/setting-names";
@@ -53,7 +53,7 @@ async function withClients<Result>(
         clock: settings.clients.clock ?? systemClock,
         signal: options.signal ?? new AbortController().signal,
         progress: options.onProgress ?? (() => {}),
-        secrets: { paths: [], values: [] },
+        secrets: noSecrets,
       });
     } finally {
       await clients.close();
