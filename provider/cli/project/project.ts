@@ -26,11 +26,7 @@ export function pluginFolder(project: string): string {
  * Pulumi.yaml of a project with the plugin from the npm package. `runtime` may have several lines. The engine reports a missing
  * value of `secrets` before it starts the program.
  */
-export const pulumiYaml = (
-  { name, version, plugin }: Project,
-  runtime: string,
-  secrets: readonly string[] = [],
-): string =>
+export const pulumiYaml = ({ name, version, plugin }: Project, runtime: string, secrets: readonly string[]): string =>
   `name: ${scalarText(name)}
 runtime:${runtime}
 ${secrets.length === 0 ? "" : "config:\n"}${secrets.map((key) => `  ${key}: { type: string, secret: true }\n`).join("")}plugins:
