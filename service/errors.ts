@@ -78,7 +78,7 @@ export const errorKindOf = (code: ServiceErrorCode): ErrorKind => errorKinds[cod
 export type ObjectKind = "template" | "endpoint" | "volume";
 
 /** Path of a property in a request or an object. */
-export type PropertyPath = readonly PropertyKey[];
+type PropertyPath = readonly PropertyKey[];
 
 /** Returns the name of a property in an API: the property of a kind of object, or of the request itself if `of` is undefined. */
 export type NameOf = (path: PropertyPath, of: ObjectKind | undefined) => string;

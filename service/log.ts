@@ -6,16 +6,15 @@ const secretFields = ["apiKey", "value", "password", "env", "input", "output", "
 const mask = "[secret]";
 
 /**
- * Opens the service's log, `service.log` in the data folder (mode 0600), which is rotated at `maxBytes`; level `silent` creates no file.
+ * Opens the service's log, `service.log` in the data folder (mode 0600); level `silent` creates no file.
  * Redacts fields that may be secret, and the API key anywhere in a line.
  */
 export function openLog(
   { dataFolder, logLevel }: { dataFolder: string; logLevel: LevelWithSilent },
   apiKey: string,
-  maxBytes?: number,
 ): { log: Logger; close(): void } {
   if (logLevel === "silent") return { log: pino({ level: "silent" }), close: () => undefined };
-  const file = createLogFile(join(dataFolder, "service.log"), maxBytes);
+  const file = createLogFile(join(dataFolder, "service.log"));
   let isOpen = true;
   const write = (line: string): void => {
     // After this service has ended, another service may use the folder.

@@ -10,12 +10,9 @@ const minDeletedEntries = 64;
  * Map.
  */
 export class ShortLivedMap<Key, Value> {
-  #entries: Map<Key, Value>;
+  #entries = new Map<Key, Value>();
   #left = 0;
 
-  constructor(entries: Iterable<[Key, Value]> = []) {
-    this.#entries = new Map(entries);
-  }
   get size(): number {
     return this.#entries.size;
   }

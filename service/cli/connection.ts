@@ -5,7 +5,7 @@ import { readServiceAddress } from "../store/service-address";
 import type { Output } from "./output";
 
 /** The response to one request. */
-export interface ServiceResponse {
+interface ServiceResponse {
   status: number;
   /** The body as the service sent it. */
   text: string;

@@ -63,10 +63,10 @@ type FinalState = Omit<ExecutedState, "workerId" | "startedAt"> & {
 
 export type QueuedJob = JobProperties & QueuedState & { status: "IN_QUEUE" };
 export type RunningJob = JobProperties & RunningState & { status: "IN_PROGRESS" };
-export type CompletedJob = JobProperties & ExecutedState & { status: "COMPLETED" };
-export type FailedJob = JobProperties & Omit<FinalState, "error"> & { status: "FAILED"; error: string };
-export type CancelledJob = JobProperties & FinalState & { status: "CANCELLED" };
-export type TimedOutJob = JobProperties & Omit<ExecutedState, "error"> & { status: "TIMED_OUT"; error: string };
+type CompletedJob = JobProperties & ExecutedState & { status: "COMPLETED" };
+type FailedJob = JobProperties & Omit<FinalState, "error"> & { status: "FAILED"; error: string };
+type CancelledJob = JobProperties & FinalState & { status: "CANCELLED" };
+type TimedOutJob = JobProperties & Omit<ExecutedState, "error"> & { status: "TIMED_OUT"; error: string };
 export type LiveJob = QueuedJob | RunningJob;
 export type FinalJob = CompletedJob | FailedJob | CancelledJob | TimedOutJob;
 export type Job = LiveJob | FinalJob;

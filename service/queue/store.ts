@@ -85,9 +85,9 @@ export function createJobStore(database: Database) {
     nextPosition: (): number => ++lastPosition,
     /** Inserts a submitted job, waiting or already running. */
     insert: (job: LiveJob, { input, s3Config }: JobPayload): void =>
-      void insert.run(job.seq, job.id, job.endpointId, ...stateOf(job, null), input, s3Config ?? null),
+      insert.run(job.seq, job.id, job.endpointId, ...stateOf(job, null), input, s3Config ?? null),
     /** Writes a changed unfinished job and removes its previous output. */
-    save: (job: LiveJob): void => void saveOutput.run(...stateOf(job, null), null, job.seq),
+    save: (job: LiveJob): void => saveOutput.run(...stateOf(job, null), null, job.seq),
     /** Writes a finished job, which is deleted at `dueAt`; `output` (JSON text) replaces the previous output. */
     saveFinal(job: FinalJob, dueAt: number, output?: string): void {
       if (output === undefined) save.run(...stateOf(job, dueAt), job.seq);
@@ -111,8 +111,7 @@ export function createJobStore(database: Database) {
       for (const [offset, text] of texts.entries()) appendChunk.run(seq, position + offset, text);
     },
     /** Stores the number of stream chunks and the number of chunks read. */
-    setChunks: (seq: number, chunkCount: number, readCount: number): void =>
-      void setChunks.run(seq, chunkCount, readCount),
+    setChunks: (seq: number, chunkCount: number, readCount: number): void => setChunks.run(seq, chunkCount, readCount),
     /** Chunks from `position` on: as many as fit into `limit` characters, but at least one. */
     chunks(seq: number, position: number, limit: number): string[] {
       const result: string[] = [];
@@ -136,7 +135,7 @@ export function createJobStore(database: Database) {
       for (const command of removeEndpoint) command.run(endpointId);
     },
     /** Removes waiting jobs, which have neither progress nor chunks. */
-    removeWaiting: (seqs: number[]): void => void removeWaiting.run(JSON.stringify(seqs)),
+    removeWaiting: (seqs: number[]): void => removeWaiting.run(JSON.stringify(seqs)),
     /** All unfinished jobs. Must be called before the first `nextPosition`. Finished jobs need no position: /retry assigns a new one. */
     live(): LiveJob[] {
       const jobs: LiveJob[] = [];
@@ -147,8 +146,10 @@ export function createJobStore(database: Database) {
       });
       return jobs;
     },
-    /** Removes up to `limit` finished jobs whose retention has ended by `now`; returns the number of removed jobs. */
-    expire: (now: number, limit: number): number => expire.reduce((_count, command) => command.run(now, limit), 0),
+    /** Removes up to `limit` finished jobs whose retention has ended by `now`. */
+    expire(now: number, limit: number): void {
+      for (const command of expire) command.run(now, limit);
+    },
     /** The time at which the next finished job is removed. */
     nextExpiry: (): number | undefined => nextExpiry.get(),
     /** The endpoint's jobs with numbers below `before`, newest first. */

@@ -61,7 +61,7 @@ export function createWebhooks(database: Database, clock: Clock) {
       insert.run(job.endpointId, job.id, url, webhookHost(url), body, now());
     },
     /** Makes all webhooks due now, because the due times of an earlier process are those of another clock. */
-    makeDue: (): void => void makeDue.run(now()),
+    makeDue: (): void => makeDue.run(now()),
     /** Hosts with webhooks that are due by `now`. */
     dueHosts: (now: number): string[] => dueHosts.all(now).map(({ host }) => host),
     /** A host's webhooks that are due by `now`, in the order of their due times, with the sizes of their bodies in bytes. */
@@ -69,9 +69,9 @@ export function createWebhooks(database: Database, clock: Clock) {
     load: (id: number): PendingWebhook | undefined => load.get(id),
     /** The due time of the next webhook after `now`. */
     nextDue: (now: number): number | undefined => nextDue.get(now)?.dueAt ?? undefined,
-    postpone: (id: number, attempts: number, dueAt: number): void => void postpone.run(attempts, Math.floor(dueAt), id),
-    remove: (id: number): void => void remove.run(id),
-    removeEndpoint: (endpointId: string): void => void removeEndpoint.run(endpointId),
+    postpone: (id: number, attempts: number, dueAt: number): void => postpone.run(attempts, Math.floor(dueAt), id),
+    remove: (id: number): void => remove.run(id),
+    removeEndpoint: (endpointId: string): void => removeEndpoint.run(endpointId),
   };
 }
 

@@ -69,7 +69,7 @@ export function openReleases(database: Database) {
   );
   return {
     add: (endpointId: string, version: number, released: ReleasedContainer, createdAt: number): void =>
-      void insert.run(endpointId, version, JSON.stringify(released), createdAt),
+      insert.run(endpointId, version, JSON.stringify(released), createdAt),
     /** Releases of an endpoint, newest first. */
     of: (endpointId: string): Release[] =>
       byEndpoint
@@ -87,6 +87,6 @@ export function openReleases(database: Database) {
       const sameIndex = previous.findIndex(({ container }) => isDeepStrictEqual(container, newest?.container));
       return previous.slice(0, Math.max(0, sameIndex)).map(({ version }) => version);
     },
-    removeEndpoint: (endpointId: string): void => void removal.run(endpointId),
+    removeEndpoint: (endpointId: string): void => removal.run(endpointId),
   };
 }

@@ -92,9 +92,9 @@ export function openTemplateTable(database: Database) {
     ...table,
     byName: table.by("name"),
     byRegistryAuth: table.by("registry_auth_id"),
-    insert: (template: TemplateRow): void => void insert.run(...values(template), template.createdAt),
-    update: (template: TemplateRow): void => void update.run(...values(template)),
+    insert: (template: TemplateRow): void => insert.run(...values(template), template.createdAt),
+    update: (template: TemplateRow): void => update.run(...values(template)),
     /** Records that an endpoint stopped using the template. */
-    released: (id: string, at: number): void => void setLastUsed.run(at, id),
+    released: (id: string, at: number): void => setLastUsed.run(at, id),
   };
 }

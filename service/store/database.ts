@@ -15,8 +15,7 @@ export interface RowShape<Row> {
 
 /** A prepared statement that changes rows; parameters are positional. */
 export interface Command {
-  /** Returns the number of changed rows. */
-  run(...params: SqlValue[]): number;
+  run(...params: SqlValue[]): void;
 }
 
 /** A prepared statement that returns rows; parameters are positional. */
@@ -202,7 +201,7 @@ function createStore(
         run: (...params) =>
           transaction(() => {
             beginOnce();
-            return statement.run(params).changes;
+            statement.run(params);
           }),
       };
     },

@@ -3,6 +3,7 @@ import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { ServiceError } from "../../errors";
 import { parseV2, queryInteger } from "../../validation";
+import { isoTime } from "../responses";
 
 /** A billing list: its amounts besides `totalAmount`, the filter by object id, and the field with the number of objects. */
 interface BillingList {
@@ -84,7 +85,7 @@ function bucketStart(ms: number, size: BucketSize, offset = 0): number {
 }
 
 const defaultWindow = 30 * 86_400_000;
-const isoTime = (ms: number): string => new Date(clampTime(ms)).toISOString();
+const timeText = (ms: number): string => isoTime(clampTime(ms));
 
 /** The window of a query, extended to whole buckets, as returned in the response. */
 function windowOf({ startTime, endTime, bucketSize, lastN }: z.output<typeof windowQuery>, now: number) {
@@ -93,12 +94,12 @@ function windowOf({ startTime, endTime, bucketSize, lastN }: z.output<typeof win
   const end = endTime ?? now;
   const isBoundary = bucketStart(end, bucketSize) === end && lastN === undefined;
   return {
-    startTime: isoTime(
+    startTime: timeText(
       lastN === undefined
         ? bucketStart(startTime ?? now - defaultWindow, bucketSize)
         : bucketStart(now, bucketSize, 1 - lastN),
     ),
-    endTime: isoTime(isBoundary ? end : bucketStart(end, bucketSize, 1)),
+    endTime: timeText(isBoundary ? end : bucketStart(end, bucketSize, 1)),
     bucketSize,
   };
 }

@@ -32,9 +32,8 @@ import {
 /** An endpoint as returned by REST v1, with the template and the workers that a query includes. */
 export function v1Endpoint(
   endpoint: EndpointRow,
-  included: { template?: TemplateRow | undefined; workers?: WorkerState[] } = {},
+  { template, workers }: { template: TemplateRow | undefined; workers: WorkerState[] },
 ) {
-  const { template, workers = [] } = included;
   const { flashbootPriority: _priority, ...fields } = endpoint;
   return {
     ...fields,

@@ -46,7 +46,7 @@ const eventOf = (line: LogLine): string => eventText({ id: line.ts, data: JSON.s
 export async function openWorkerLogEvents({
   file,
   workerId,
-  source = "container",
+  source,
   tail: count,
   after,
   isRunning,
@@ -54,8 +54,8 @@ export async function openWorkerLogEvents({
   /** Path of the endpoint's log. */
   file: string;
   workerId: string;
-  /** Source filter. All local lines come from the container; the hosted service also has system lines. */
-  source?: "container" | "system" | undefined;
+  /** Source of the lines. All local lines come from the container; the hosted service also has system lines. */
+  source: "container" | "system";
   /** Maximum number of past lines. */
   tail: number;
   /** Sends all lines after this time (RFC 3339) instead of the last `tail` lines. */

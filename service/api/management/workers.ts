@@ -28,7 +28,7 @@ const statuses = {
 
 const time = z.iso.datetime({ offset: true });
 const logQuery = z.object({
-  source: z.enum(["container", "system"]).optional(),
+  source: z.enum(["container", "system"]).default("container"),
   /** Number of past lines to send first. */
   tail: queryInteger(0, 5000).default(100),
   /** Time after which to begin, instead of `tail`. */

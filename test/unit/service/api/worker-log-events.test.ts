@@ -31,7 +31,7 @@ async function linesAfter(after: string): Promise<string[]> {
   const events = await openWorkerLogEvents({
     file,
     workerId: "w",
-    source: undefined,
+    source: "container",
     tail: 0,
     after,
     isRunning: () => false,
@@ -55,8 +55,14 @@ test.each([
 test.runIf(hasProc)("a stream closes the log, even if it is destroyed before its first read", async () => {
   expect(await linesAfter("2026-11-26T11:00:00Z")).toHaveLength(3);
   await expect.poll(openHandles).toEqual([]);
-  const options = { file, workerId: "w", source: undefined, tail: 0, after: undefined, isRunning: () => true };
-  const events = await openWorkerLogEvents(options);
+  const events = await openWorkerLogEvents({
+    file,
+    workerId: "w",
+    source: "container",
+    tail: 0,
+    after: undefined,
+    isRunning: () => true,
+  });
   expect(openHandles()).toHaveLength(1);
   const closed = events && once(events, "close");
   events?.destroy();

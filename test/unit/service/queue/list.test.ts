@@ -15,8 +15,8 @@ async function searchRig() {
   await rig.run({ id: "04-dddd-runs" });
   await rig.jobs.submit(rig.newJob({ id: "05-eeee-waits" }));
   await rig.jobs.submit(rig.newJob({ id: "06-other-oom", endpointId: "another" }));
-  const ids = async (filter: JobFilter, before = maxSeq, limit = 10) =>
-    (await rig.list.search("endpoint", filter, before, limit)).jobs.map(({ id }) => id);
+  const ids = async (filter: JobFilter) =>
+    (await rig.list.search("endpoint", filter, maxSeq, 10)).jobs.map(({ id }) => id);
   return { ...rig, ids };
 }
 
@@ -63,7 +63,7 @@ describe("the search for an endpoint's jobs", () => {
         INSERT INTO jobs SELECT i, 'copy-' || i, endpoint_id, status, finished_at, due_at, record, output, input, s3_config
         FROM n, (SELECT * FROM jobs WHERE seq = 1)`,
     );
-    expect(copies.run()).toBe(24_998);
+    copies.run();
     expect(await ids({ status: "FAILED" })).toEqual(["03-cccc-oom", "02-bbbb-oom"]);
     expect(await ids({ text: "aaaa" })).toEqual(["01-aaaa-done"]);
   });
