@@ -13,17 +13,17 @@ const shownIds = (page: Page): Promise<(string | null)[]> =>
 
 const expectIds = (page: Page, ids: string[]): Promise<void> => expect.poll(() => shownIds(page)).toEqual(ids);
 
-/** Waits until a job has ended. */
-async function ran(endpointId: string, input: object, status: string): Promise<string> {
+/** Runs a job that fails; returns its id. */
+async function failed(endpointId: string, input: object): Promise<string> {
   const id = await rig.run(endpointId, input);
-  await expect.poll(() => rig.status(endpointId, id), { timeout: contentTimeout }).toBe(status);
+  await expect.poll(() => rig.status(endpointId, id), { timeout: contentTimeout }).toBe("FAILED");
   return id;
 }
 
 test("the list is filtered by state, id and error over all pages, live, and the address contains the filter", async () => {
   const id = await rig.endpoint("filtered");
-  const oom = await ran(id, { fail: "CUDA out of memory" }, "FAILED");
-  const missing = await ran(id, { fail: "the model is not there" }, "FAILED");
+  const oom = await failed(id, { fail: "CUDA out of memory" });
+  const missing = await failed(id, { fail: "the model is not there" });
   // The failed jobs are beyond the first page.
   const done = await Promise.all(Array.from({ length: 60 }, (_, at) => rig.run(id, { name: `job ${at}` })));
   const page = await rig.open(`#/endpoints/${id}`);
@@ -42,8 +42,8 @@ test("the list is filtered by state, id and error over all pages, live, and the 
   const search = page.getByLabel("Search", { exact: true });
   await search.fill("cuda OUT");
   await expectIds(page, [oom]);
-  const again = await ran(id, { fail: "CUDA out of memory, again" }, "FAILED");
-  await ran(id, { fail: "another error" }, "FAILED");
+  const again = await failed(id, { fail: "CUDA out of memory, again" });
+  await failed(id, { fail: "another error" });
   await expectIds(page, [again, oom]);
   expect(new URL(page.url()).hash).toBe(`#/endpoints/${id}?state=FAILED&search=cuda+OUT`);
 
@@ -117,7 +117,7 @@ test("a row shows both times and the error, and links to the stack in the log an
 test("all failed jobs of the filter are retried after a confirmation, with progress, until stopped; failures are reported", async () => {
   const id = await rig.endpoint("retried");
   const file = join(rig.dataFolder, "fixed");
-  const other = await ran(id, { fail: "another error" }, "FAILED");
+  const other = await failed(id, { fail: "another error" });
   const oom = Array.from({ length: 220 }, () => rig.run(id, { fail: "CUDA out of memory", unless: file }));
   const [first = "", ...others] = await Promise.all(oom);
   const page = await rig.open(`#/endpoints/${id}?search=CUDA`);

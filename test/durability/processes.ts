@@ -17,9 +17,9 @@ function commandLine(pid: number): string {
   }
 }
 
-/** Waits up to `limit` ms until no command line contains `text`. Returns the remaining process ids. */
-export async function processesLeft(text: string, limit: number): Promise<number[]> {
-  const end = Date.now() + limit;
+/** Waits up to 5 s until no command line contains `text`. Returns the remaining process ids. */
+export async function processesLeft(text: string): Promise<number[]> {
+  const end = Date.now() + 5000;
   for (;;) {
     const remaining = processesNaming(text);
     if (remaining.length === 0 || Date.now() > end) return remaining;

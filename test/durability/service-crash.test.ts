@@ -57,7 +57,7 @@ test(
     async function kill(service: Pick<StartedService, "child" | "ended">, round: number): Promise<void> {
       service.child.kill("SIGKILL");
       stderr += (await service.ended).stderr;
-      const remaining = await processesLeft(handler, 5000);
+      const remaining = await processesLeft(handler);
       if (remaining.length > 0)
         orphans.push(`round ${round}: worker processes ${remaining.join(", ")} outlived their service`);
     }

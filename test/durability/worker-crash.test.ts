@@ -86,7 +86,7 @@ test(
     );
     const logs = await logTails(data);
     await service.stop(0);
-    const orphans = await processesLeft(handler, 5000);
+    const orphans = await processesLeft(handler);
     const book = readRecordBook(data);
     const requeues = countRequeues(book);
     const reported = `DURABILITY_SEED=${chance.seed} repeats it; ${kills} workers killed, ${knowledge.accepted.size} jobs accepted, ${requeues} requeues\n${logs}`;

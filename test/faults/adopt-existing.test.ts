@@ -16,8 +16,8 @@ describe.each(cases)("adoptExisting of a $kind", ({ kind, news, unique, idsOf })
   const inputsOf = (name: string, more: Properties = {}): Properties =>
     lifecycle.check({}, { ...news, ...more, name }, naming()).inputs;
   /** Creates an unmanaged object. */
-  const createUnmanaged = async (name: string, more: Properties = {}): Promise<string> =>
-    (await lifecycle.create(inputsOf(name, more), bench.context())).id;
+  const createUnmanaged = async (name: string): Promise<string> =>
+    (await lifecycle.create(inputsOf(name), bench.context())).id;
 
   test("adopts the object with the name", async () => {
     const name = freshName();

@@ -8,7 +8,7 @@ import { expectResponse, send } from "../support/raw-http";
 
 const bench = await useLifecycleBench({ templateRelease: 0 });
 const { ServerlessEndpoint, Template } = kinds;
-const context = (more = {}) => bench.context(more, "v2");
+const context = () => bench.context({}, "v2");
 
 /** Sends a request of another client of REST v2. */
 const byHand = async (method: string, path: string, json?: object): Promise<Properties> => {

@@ -32,9 +32,9 @@ const endpointIn = ({ state }: Deployment): { id: string; outputs: Properties } 
 };
 const imageOf = async (deployment: Deployment): Promise<string> => (await servingNow(endpointIn(deployment).id)).image;
 
-async function deployed(image: string, more?: Properties): Promise<Deployment> {
+async function deployed(more?: Properties): Promise<Deployment> {
   const deployment = createDeployment("rollback-states");
-  await deployment.up(programOf(image, more), startRun());
+  await deployment.up(programOf("good:1", more), startRun());
   return deployment;
 }
 
@@ -44,7 +44,7 @@ test.each([
 ])(
   "a template that an endpoint serves is not deleted by %s, and the next failure is rolled back to it",
   async (_, options) => {
-    const deployment = await deployed("good:1");
+    const deployment = await deployed();
     expect(await endOf(deployment.up(programOf("bad:2"), startRun()))).toContain("good:1 (version 1) keeps serving");
     const again = await endOf(deployment.up(programOf("bad:3"), startRun(), options));
     expect(again).toMatch(/template "\S+" cannot be deleted: endpoint "\S+" \(\w+\) still uses it/);
@@ -59,7 +59,7 @@ test.each([
 test.each(["refreshed", "unknown to the state"])(
   "an image that was changed by hand, %s, serves again after a failed verification",
   async (kind) => {
-    const deployment = await deployed("good:1");
+    const deployment = await deployed();
     await hand.changeImage(endpointIn(deployment).id, "good:by-hand");
     if (kind === "refreshed") await deployment.refresh(startRun());
     const end = await endOf(deployment.up(programOf("bad:2"), startRun()));
@@ -72,7 +72,7 @@ test.each(["refreshed", "unknown to the state"])(
 );
 
 test("drift that an update heals serves again if the healed version fails its verification", async () => {
-  const deployment = await deployed("good:1", { verify: { ...verify, timeout: 3 } });
+  const deployment = await deployed({ verify: { ...verify, timeout: 3 } });
   // The state has a version that never completes the job.
   await hand.changeImage(endpointIn(deployment).id, "good:by-hand");
   await deployment.refresh(startRun());
@@ -119,7 +119,7 @@ test("an adopted endpoint serves as before if the adopting version fails, and th
 });
 
 test("an interrupted update restores a secret setting, which the state repeats as a secret and no message shows", async () => {
-  const deployment = await deployed("good:1", { idleTimeout: 3141 });
+  const deployment = await deployed({ idleTimeout: 3141 });
   const stopped = startRun({ how: "Ctrl-C", afterProgress: 2 });
   expect(await endOf(deployment.up(programOf("bad:2", { idleTimeout: 12 }), stopped))).toContain("interrupted");
   expect(endpointIn(deployment).outputs["unverified"]).toMatchObject({ before: { idleTimeout: 3141 } });
@@ -140,7 +140,7 @@ test("an interrupted update restores a secret setting, which the state repeats a
 });
 
 test("after a killed update, the message numbers the failed version only", async () => {
-  const deployment = await deployed("good:1");
+  const deployment = await deployed();
   const killed = startRun({ how: "kill", afterProgress: 2 });
   await endOf(deployment.up(programOf("bad:2"), killed));
   endKill();
@@ -151,7 +151,7 @@ test("after a killed update, the message numbers the failed version only", async
 });
 
 test("a refresh after a killed update marks the version, so that the next deployment verifies it", async () => {
-  const deployment = await deployed("good:1");
+  const deployment = await deployed();
   await endOf(deployment.up(programOf("bad:2"), startRun({ how: "kill", afterProgress: 2 })));
   endKill();
   await deployment.refresh(startRun());
@@ -189,7 +189,7 @@ const settings = (triggers: string[], idleTimeout: number): Properties => ({
 });
 
 test("a failed verification of other settings leaves a container changed by hand as it is", async () => {
-  const deployment = await deployed("good:1", settings(["a"], 6));
+  const deployment = await deployed(settings(["a"], 6));
   const { id } = endpointIn(deployment);
   await hand.changeImage(id, "bad:by-hand");
   const end = await endOf(deployment.up(programOf("good:1", settings(["b"], 9)), startRun()));

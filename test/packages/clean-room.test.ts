@@ -145,9 +145,9 @@ describe.each(runtimes.map(({ version, node }) => [version, node] as const))("un
       it.each(resolutions)(
         "compiles the programs of the READMEs under every compiler, with $resolution resolution",
         async (runtime) => {
-          const readme = await codeOf("README.md", "ts");
-          const files = { ...runtime.readme(readme), [runtime.provider]: await codeOf("provider/README.md", "ts") };
-          const all: Record<string, string> = { ...files, [runtime.clients]: await codeOf("api/README.md", "ts") };
+          const readme = await codeOf("README.md");
+          const files = { ...runtime.readme(readme), [runtime.provider]: await codeOf("provider/README.md") };
+          const all: Record<string, string> = { ...files, [runtime.clients]: await codeOf("api/README.md") };
           for (const [name, text] of Object.entries(all)) await room.write(name, text);
           for (const { folder, version: compiler, checksLibraries } of compilersOf(runtime.resolution)) {
             const config = `tsconfig-${runtime.resolution}-${compiler}.json`;
@@ -173,7 +173,7 @@ describe.each(runtimes.map(({ version, node }) => [version, node] as const))("un
     const firstForm = runtimes.findIndex((runtime) => runtime.version === version) % forms.length;
     const [deployed, ...others] = [...forms.slice(firstForm), ...forms.slice(0, firstForm)];
     it(`starts the service and deploys the README's program (${deployed?.file}) against it, from create to destroy`, async () => {
-      const text = await codeOf("README.md", "ts");
+      const text = await codeOf("README.md");
       for (const { file, module } of forms) await room.write(file, programAs(text, module));
       await room.write(
         "handler.mjs",

@@ -15,7 +15,7 @@ describe.skipIf(yaml.missing !== undefined)("a VerifiedEndpoint in YAML", () => 
   });
   afterAll(() => stack.remove());
 
-  const program = (handler: Parameters<typeof image>[0], options = "{}"): string => `
+  const program = (options = "{}"): string => `
 resources:
   greeting:
     type: serverless-compute:Secret
@@ -24,7 +24,7 @@ resources:
     type: serverless-compute:VerifiedEndpoint
     properties:
       template:
-        imageName: ${image(handler)}
+        imageName: ${image("echo")}
         env: { GREETING: "\${greeting.reference}", WORD: { "fn::secret": "open sesame" } }
       endpoint: { workersMax: 1 }
       verify: { input: { text: pong }, expect: { output: { text: pong } }, timeout: 60 }
@@ -45,7 +45,7 @@ outputs:
   const typesOf = ({ urn }: { urn: string }): string => urn.split("::").slice(2).join(" ");
 
   it("creates a child template and a child endpoint, and returns their outputs", async () => {
-    await stack.writeProgram(program("echo"));
+    await stack.writeProgram(program());
     await stack.up();
     const { endpoints, templates } = await service.listObjects();
     const { output } = await stack.command(["stack", "output", "--json", "--show-secrets"]);
@@ -78,7 +78,7 @@ outputs:
   });
 
   it("passes protect and customTimeouts to its resources", async () => {
-    await stack.writeProgram(program("echo", "{ protect: true, customTimeouts: { update: 90s } }"));
+    await stack.writeProgram(program("{ protect: true, customTimeouts: { update: 90s } }"));
     await stack.up();
     const ownResources = (await stack.resources()).filter((resource) => typesOf(resource).startsWith(component));
     expect(ownResources).toHaveLength(3);
@@ -89,13 +89,13 @@ outputs:
   it("keeps its resources under another name with an alias", async () => {
     const alias = `urn:pulumi:dev::shop::${component}::chat`;
     await stack.writeProgram(
-      program("echo", `{ aliases: ["${alias}"] }`).replaceAll("chat", "talk").replace("::talk", "::chat"),
+      program(`{ aliases: ["${alias}"] }`).replaceAll("chat", "talk").replace("::talk", "::chat"),
     );
     service.proxy.clear();
     await stack.up();
     expect(service.proxy.requests).toEqual([]);
     expect((await stack.resources()).map(typesOf)).toContain(`${component}$serverless-compute:index:Template talk`);
-    await stack.writeProgram(program("echo").replaceAll("chat", "talk"));
+    await stack.writeProgram(program().replaceAll("chat", "talk"));
   });
 
   it("is refreshed without a change and destroyed", async () => {

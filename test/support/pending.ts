@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Returns true if a promise is still pending after `ms`. */
-export const isPending = (promise: Promise<unknown>, ms = 50): Promise<boolean> =>
+/** Returns true if a promise is still pending after 50 ms. */
+export const isPending = (promise: Promise<unknown>): Promise<boolean> =>
   Promise.race([
     promise.then(
       () => false,
       () => false,
     ),
-    delay(ms, true),
+    delay(50, true),
   ]);

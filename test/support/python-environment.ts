@@ -5,8 +5,10 @@ import { withLock } from "../../scripts/lock.mjs";
 import { createProgress } from "../../scripts/progress.mjs";
 import { runChecked } from "./run-checked";
 
+const python = "python3";
+
 /** Throws `ToolMissing` without Python, or if its modules for virtual environments are missing. */
-async function checkPython(python: string): Promise<void> {
+async function checkPython(): Promise<void> {
   const toolMissing = (name: string): ToolMissing => new ToolMissing(`there is no ${name}`);
   const finished = await run(python, ["-c", "import ensurepip, venv"], { timeout: 60_000 }).catch((error) => {
     throw isNotFound(error) ? toolMissing(`\`${python}\` on PATH`) : error;
@@ -23,7 +25,7 @@ async function checkPython(python: string): Promise<void> {
  * Creates a virtual environment with packages from the registry once; later runs reuse it. Throws `ToolMissing` without
  * Python; a failure of Python or pip is another error.
  */
-export async function pythonWith(requirements: string[], folder: string, python = "python3"): Promise<string> {
+export async function pythonWith(requirements: string[], folder: string): Promise<string> {
   const interpreter = join(folder, "bin", "python");
   const isInstalled = (): Promise<boolean> =>
     access(interpreter).then(
@@ -31,7 +33,7 @@ export async function pythonWith(requirements: string[], folder: string, python 
       () => false,
     );
   if (await isInstalled()) return interpreter;
-  await checkPython(python);
+  await checkPython();
   const create = async (): Promise<void> => {
     if (await isInstalled()) return;
     const step = createProgress().start(`Installing ${requirements[0]} for Python, once`);

@@ -134,11 +134,7 @@ const endToEndHeaders = (headers: IncomingHttpHeaders): Record<string, string> =
  * (ms since the epoch) sets their date, for origins with a simulated clock. `strip` removes the fields that the
  * contracts do not describe, after the check and before `alter`.
  */
-export async function startRecordingProxy(
-  origin: string,
-  now?: () => number,
-  strip = stripsResponses,
-): Promise<RecordingProxy> {
+export async function startRecordingProxy(origin: string, now?: () => number): Promise<RecordingProxy> {
   const agent = new Agent({ keepAlive: true });
   const requests: RecordedRequest[] = [];
   let plannedFaults: PlannedFault[] = [];
@@ -195,7 +191,7 @@ export async function startRecordingProxy(
       const alteration = alterations.find(({ match }) => matches(match, method, path, text));
       if (originResponse) {
         watchResponse(sent, originResponse);
-        if (strip)
+        if (stripsResponses)
           originResponse.body = stripResponse(method, sent.path, originResponse.status, originResponse.body ?? "");
       }
       if (alteration && originResponse)

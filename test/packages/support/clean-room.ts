@@ -57,10 +57,10 @@ export async function createCleanRoom(node: string): Promise<CleanRoom> {
   };
 }
 
-/** The first code block of that language in a file of the repository. */
-export async function codeOf(file: string, language: string): Promise<string> {
+/** The first program in TypeScript in a file of the repository. */
+export async function codeOf(file: string): Promise<string> {
   const text = await readFile(join(repository, file), "utf8");
-  const [, code] = new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, "s").exec(text) ?? [];
-  if (code === undefined) throw new Error(`${file} has no code in ${language}`);
+  const [, code] = /```ts\n(.*?)```/s.exec(text) ?? [];
+  if (code === undefined) throw new Error(`${file} has no program in TypeScript`);
   return code;
 }

@@ -8,7 +8,6 @@ import { closeServer, listenOnLoopback } from "../../support/loopback";
 const queued = { id: "job-1", status: "IN_QUEUE" };
 const running = { id: "job-1", status: "IN_PROGRESS" };
 const completed = { id: "job-1", status: "COMPLETED", output: [1, 2] };
-const _missing = json({ error: "job not found" }, 404);
 
 /** Starts a service whose /status and /stream return these bodies in order; the last one repeats. */
 function startService(statuses: unknown[], streams: unknown[] = [[]], settings = {}) {

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from "vitest";
-import { type Behaviour, json, startFaultyServer } from "../../support/faulty-server";
+import { json, startFaultyServer } from "../../support/faulty-server";
 import { type Fault, startRecordingProxy } from "../../support/recording-proxy";
 
-async function start(behaviours: Behaviour[] = [json({ fine: true }, 201, { "x-kept": "yes" })]) {
-  const origin = await startFaultyServer(behaviours);
+async function start() {
+  const origin = await startFaultyServer([json({ fine: true }, 201, { "x-kept": "yes" })]);
   const proxy = await startRecordingProxy(origin.origin);
   onTestFinished(async () => {
     await proxy.close();

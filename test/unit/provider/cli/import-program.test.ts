@@ -19,9 +19,9 @@ const object = (kind: ObjectKind, id: string, inputs: { name: string } & Account
 });
 
 describe("the names of resources", () => {
-  const namesOf = (names: string[], kind: ObjectKind = "Template"): string[] => {
+  const namesOf = (names: string[]): string[] => {
     const nameFor = resourceNames();
-    return names.map((name) => nameFor(kind, name));
+    return names.map((name) => nameFor("Template", name));
   };
 
   test.each([

@@ -25,8 +25,8 @@ async function printLines(lines: string[], endpoint = "print"): Promise<void> {
   expect(record).toMatchObject({ status: "COMPLETED" });
 }
 
-async function accountLine(words: string[], variables: Record<string, string> = {}) {
-  setEnvironment({ ...environment, ...variables });
+async function accountLine(words: string[]) {
+  setEnvironment(environment);
   const result = await command(words);
   expect(result.out + result.err).not.toContain(service.apiKey);
   return result;

@@ -52,8 +52,8 @@ describe("a link to the console", async () => {
 });
 
 describe("a session", async () => {
-  const open = (clock: ManualClock, key = apiKey) => {
-    const sessions = createConsoleSessions(key, clock);
+  const open = (clock: ManualClock) => {
+    const sessions = createConsoleSessions(apiKey, clock);
     return { sessions, session: sessions.open(sessions.newLink()) ?? "" };
   };
 

@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createService, type Service, type ServiceOptions } from "serverless-compute-local";
+import { createService, type Service } from "serverless-compute-local";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { v2Controllers } from "../../../../service/api/management/controllers";
 import { createPager } from "../../../../service/api/management/pages";
@@ -58,11 +58,11 @@ beforeEach(() => {
 });
 afterEach(() => void vi.unstubAllEnvs());
 
-async function startWith(text: string, options: ServiceOptions = {}): Promise<{ service: Service; notices: string[] }> {
+async function startWith(text: string): Promise<{ service: Service; notices: string[] }> {
   writeFileSync(file, text);
   const notices: string[] = [];
   const onNotice = (notice: string) => void notices.push(notice);
-  const { service } = await useLocalService({ dataFolder: join(folder, "data"), seed: file, onNotice, ...options });
+  const { service } = await useLocalService({ dataFolder: join(folder, "data"), seed: file, onNotice });
   return { service, notices };
 }
 /** Applies a seed file to the resources of a store. */

@@ -24,10 +24,10 @@ export function openJobs(
     error: (_facts: unknown, text?: string) => void logged.push(text ?? ""),
   };
   const queue = createJobQueue(database, { clock, timings: defaultTimings, log, endpoint });
-  /** Starts up to `max` waiting jobs at a worker; resolves with none if no job waits. */
-  async function take(endpointId: string, workerId: string, max = 1): Promise<readonly JobDelivery[]> {
+  /** Starts the first waiting job at a worker; resolves with none if no job waits. */
+  async function take(endpointId: string, workerId: string): Promise<readonly JobDelivery[]> {
     if (queue.active.waiting(endpointId) === 0) return [];
-    return new Promise((deliver) => queue.jobs.wait(endpointId, { workerId, max, deliver }));
+    return new Promise((deliver) => queue.jobs.wait(endpointId, { workerId, deliver }));
   }
   return { ...queue, logged, take };
 }
