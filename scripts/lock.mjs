@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { link, mkdir, readFile, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rm, rmdir, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { isAlive } from "./child.mjs";
 
@@ -14,14 +15,6 @@ import { isAlive } from "./child.mjs";
  * @property {number} [poll] Polling interval, ms. Default 200.
  */
 
-/**
- * @typedef {object} Holder
- * @property {number} pid
- * @property {string} host
- * @property {string} token
- * @property {number} touched Time of its last heartbeat, from the file's modification time.
- */
-
 /** The lock was held for longer than the caller's timeout. */
 export class LockTimeout extends Error {
   /** @param {number} pid */
@@ -32,8 +25,9 @@ export class LockTimeout extends Error {
 }
 
 /**
- * Runs `work` under an exclusive lock file. The lock of a dead process is taken over immediately. A holder whose state is unknown
- * (another machine, a reused process id) is considered dead after `heartbeatTimeout`.
+ * Runs `work` under an exclusive lock. The lock is a folder. A process that wants it writes a file there, and has it if there is no other
+ * file; otherwise, it deletes its file and repeats this later. No two processes create the same file, so each may delete the file of a
+ * dead process. A process whose state is unknown (on another machine, a reused process id) is considered dead after `heartbeatTimeout`.
  * @template T
  * @param {string} path
  * @param {() => Promise<T>} work
@@ -41,132 +35,89 @@ export class LockTimeout extends Error {
  * @returns {Promise<T>}
  */
 export async function withLock(path, work, options = {}) {
-  const { heartbeatTimeout = 20_000 } = options;
-  const token = await acquire(path, options);
-  const heartbeat = setInterval(() => void touch(path), Math.max(10, heartbeatTimeout / 10));
+  const { onWait, timeout = Number.POSITIVE_INFINITY, heartbeatTimeout = 20_000, poll = 200 } = options;
+  const name = [process.pid, randomUUID(), hostname()].join(" ");
+  const file = join(path, name);
+  const findOther = searchOf(path, name, heartbeatTimeout);
+  const startTime = performance.now();
+  await mkdir(dirname(path), { recursive: true });
+  for (let isReported = false; ; isReported = true) {
+    await createFile(path, file);
+    const other = await findOther();
+    if (other === undefined) break;
+    await rm(file, { force: true });
+    if (performance.now() - startTime >= timeout) throw new LockTimeout(Number.parseInt(other, 10));
+    if (!isReported) onWait?.();
+    // A random time, because two processes that write their files together both delete them.
+    await sleep(poll * (0.5 + Math.random()));
+  }
+  const heartbeat = setInterval(() => void touch(file), Math.max(10, heartbeatTimeout / 10));
   heartbeat.unref();
-  const stopHeartbeat = () => clearInterval(heartbeat);
   try {
     return await work();
   } finally {
-    stopHeartbeat();
-    if ((await readHolder(path))?.token === token) await rm(path, { force: true });
+    clearInterval(heartbeat);
+    await rm(file, { force: true });
+    // Fails if another process has written its file.
+    await rmdir(path).catch(() => {});
   }
 }
 
 /**
- * @param {string} path
- * @param {LockOptions} options
+ * Creates a file and its folder, which another process may remove in between.
+ * @param {string} folder
+ * @param {string} file
  */
-async function acquire(path, { onWait, timeout = Number.POSITIVE_INFINITY, heartbeatTimeout = 20_000, poll = 200 }) {
-  await mkdir(dirname(path), { recursive: true });
-  const token = randomUUID();
-  const startTime = performance.now();
-  let isReported = false;
-  let lastSignature = "";
-  let signatureTime = 0;
-  while (!(await create(path, token))) {
-    const holder = await readHolder(path);
-    if (holder === undefined) continue;
-    // Measured by this process's monotonic clock: file times jump when a machine resumes.
-    const signature = `${holder.token} ${holder.touched}`;
-    if (signature !== lastSignature) {
-      lastSignature = signature;
-      signatureTime = performance.now();
-    }
-    if (isDead(holder) || performance.now() - signatureTime > heartbeatTimeout) {
-      await removeStaleLock(path, signature, heartbeatTimeout);
-      continue;
-    }
-    if (performance.now() - startTime >= timeout) throw new LockTimeout(holder.pid);
-    if (!isReported) onWait?.();
-    isReported = true;
-    await sleep(poll);
-  }
-  return token;
+async function createFile(folder, file) {
+  await mkdir(folder).catch(ignore("EEXIST"));
+  await writeFile(file, "").catch(ignore("ENOENT"));
+  if (!existsSync(file)) await createFile(folder, file);
 }
 
 /**
- * Creates the lock with its content atomically; returns false if it exists.
- * @param {string} path
- * @param {string} token
- */
-async function create(path, token) {
-  const temporaryFile = `${path}.${token}`;
-  await writeFile(temporaryFile, JSON.stringify({ pid: process.pid, host: hostname(), token }));
-  try {
-    await link(temporaryFile, path);
-    return true;
-  } catch (error) {
-    if (hasCode(error, "EEXIST")) return false;
-    throw error;
-  } finally {
-    await rm(temporaryFile, { force: true });
-  }
-}
-
-/**
- * Removes a dead process's lock. Only one process at a time may do that, and only if the lock is unchanged: otherwise a
- * slow process would remove its successor's new lock.
- * @param {string} path
- * @param {string} signature
- * @param {number} heartbeatTimeout
- */
-async function removeStaleLock(path, signature, heartbeatTimeout) {
-  const guard = `${path}.takeover`;
-  try {
-    await mkdir(guard);
-  } catch (error) {
-    if (!hasCode(error, "EEXIST")) throw error;
-    const age =
-      Date.now() -
-      (await stat(guard)
-        .then((stats) => stats.mtimeMs)
-        .catch(() => Date.now()));
-    if (age > heartbeatTimeout) await rmdir(guard).catch(() => {});
-    await sleep(20);
-    return;
-  }
-  try {
-    const holder = await readHolder(path);
-    if (holder !== undefined && `${holder.token} ${holder.touched}` === signature) await rm(path, { force: true });
-  } finally {
-    await rmdir(guard).catch(() => {});
-  }
-}
-
-/**
- * @param {string} path
- * @returns {Promise<Holder | undefined>} undefined if the lock is free
- */
-async function readHolder(path) {
-  try {
-    const { mtimeMs } = await stat(path);
-    const { pid, host, token } = JSON.parse(await readFile(path, "utf8"));
-    return { pid, host, token, touched: mtimeMs };
-  } catch (error) {
-    if (hasCode(error, "ENOENT")) return undefined;
-    // A foreign or truncated file counts as a lock without a heartbeat.
-    if (error instanceof SyntaxError) return { pid: 0, host: "", token: "", touched: 0 };
-    throw error;
-  }
-}
-
-/** @param {Holder} holder */
-function isDead({ pid, host }) {
-  return host === hostname() && Number.isInteger(pid) && pid > 0 && !isAlive(pid);
-}
-
-/** @param {string} path */
-async function touch(path) {
-  const now = new Date();
-  await utimes(path, now, now).catch(() => {});
-}
-
-/**
- * @param {unknown} error
+ * Returns a handler of errors that throws those with another code.
  * @param {string} code
  */
-function hasCode(error, code) {
-  return error instanceof Error && "code" in error && error.code === code;
+const ignore = (code) => (/** @type {NodeJS.ErrnoException} */ error) => {
+  if (error.code !== code) throw error;
+};
+
+/**
+ * Creates a search for the file of another process, which deletes the files of dead ones.
+ * @param {string} folder
+ * @param {string} ownName
+ * @param {number} heartbeatTimeout
+ * @returns {() => Promise<string | undefined>}
+ */
+function searchOf(folder, ownName, heartbeatTimeout) {
+  /**
+   * Heartbeats of processes: the file's time, and the time at which this process saw it first. That is monotonic time, because file times
+   * jump when a machine resumes.
+   * @type {Map<string, { touched: number, seenAt: number }>}
+   */
+  const heartbeats = new Map();
+  return async () => {
+    for (const name of await readdir(folder)) {
+      const stats = name === ownName ? undefined : await stat(join(folder, name)).catch(() => undefined);
+      if (stats === undefined) continue;
+      const last = heartbeats.get(name);
+      const heartbeat = last?.touched === stats.mtimeMs ? last : { touched: stats.mtimeMs, seenAt: performance.now() };
+      heartbeats.set(name, heartbeat);
+      if (!isDead(name) && performance.now() - heartbeat.seenAt <= heartbeatTimeout) return name;
+      await rm(join(folder, name), { recursive: true, force: true });
+    }
+    return undefined;
+  };
+}
+
+/** @param {string} name */
+function isDead(name) {
+  const [pid, , host] = name.split(" ");
+  return host === hostname() && !isAlive(Number(pid));
+}
+
+/** @param {string} file */
+async function touch(file) {
+  const now = new Date();
+  await utimes(file, now, now).catch(() => {});
 }
