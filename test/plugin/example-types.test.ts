@@ -81,10 +81,12 @@ describe("the schema's examples match the generated SDKs", () => {
       const programs = await written("typescript", "index.ts");
       expect(programs.length).toBeGreaterThan(10);
       const modules = { [name]: join(sdk, "index.ts") };
-      expect(typeFaults(programs, modules)).toBe("");
+      expect(await typeFaults(join(folder, "programs"), programs, modules)).toEqual([]);
       const invalid = join(folder, "programs", "wrong.ts");
       await writeFile(invalid, `import { Secret } from "${name}";\nnew Secret("token", { value: 1 });\n`);
-      expect(typeFaults([invalid], modules)).toContain("'number' is not assignable");
+      expect(await typeFaults(join(folder, "programs"), [invalid], modules)).toEqual([
+        expect.stringContaining("'number' is not assignable"),
+      ]);
     },
     timeout,
   );
