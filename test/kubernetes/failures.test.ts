@@ -123,7 +123,10 @@ test("workers beyond the quota of the namespace wait with the reason, and start 
   const id = await rig.endpoint({ endpoint: { workersMin: 10, workersMax: 10 } });
   await expect
     .poll(() => health(rig, id))
-    .toMatchObject({ workers: { idle: 5 }, message: expect.stringMatching(/^pods .* forbidden: exceeded quota: few/) });
+    .toMatchObject({
+      workers: { idle: 5, throttled: 5, initializing: 0 },
+      message: expect.stringMatching(/^pods .* forbidden: exceeded quota: few/),
+    });
   await patch(admin, `${quotas}/few`, { spec: { hard: { pods: "20" } } });
   await expect.poll(() => health(rig, id)).toMatchObject({ workers: { idle: 10 } });
   expect(await rig.log(id)).not.toContain("could not be started");

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { claimName } from "../../service/workers/runtimes/pod/spec";
+import { objectName } from "../../service/workers/runtimes/pod/spec";
 import { httpServerEndpoint } from "../support/http-load";
 import { send, stringAt } from "../support/raw-http";
 import { createStorage, startRig, useCluster } from "./rig";
@@ -75,7 +75,7 @@ test("a claim that is deleted while a worker waits for room is created again", a
   const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "files", path: "/runpod-volume" } });
   const message = expect.stringContaining("1 Insufficient nvidia.com/gpu");
   await expect.poll(() => rig.clients.jobs.health(id)).toMatchObject({ message });
-  await admin.call("DELETE", `/api/v1/namespaces/${rig.namespace}/persistentvolumeclaims/${claimName(volume.id)}`);
+  await admin.call("DELETE", `/api/v1/namespaces/${rig.namespace}/persistentvolumeclaims/${objectName(volume.id)}`);
   await expect.poll(() => rig.names("persistentvolumeclaims")).toEqual([]);
   await rig.setGpus(60);
   onTestFinished(() => rig.setGpus(30));

@@ -17,7 +17,7 @@ const reviewResponse = z.looseObject({ status: z.looseObject({ allowed: z.boolea
 /** Checks the cluster, the credentials, the role and the namespace; rejects with the first problem. */
 export async function checkAccess(cluster: Cluster, storageClass: string | undefined): Promise<void> {
   // One after another, so that the first missing rule is reported.
-  for (const rule of roleRules) await checkRule(cluster, rule);
+  for (const rule of roleRules) for (const verb of rule.verbs) await requireVerb(cluster, rule, verb);
   // Creates nothing; a list of a namespace that does not exist would be empty.
   const body = { metadata: { generateName: "serverless-compute-check-" } };
   await cluster.call("POST", cluster.path("secrets"), { query: { dryRun: "All" }, body }).catch((error: unknown) => {
@@ -43,18 +43,14 @@ export function toStartError(error: unknown, { displayUrl, namespace }: Cluster)
   return new StartError(`runtime "kubernetes": ${reasonOf(error, displayUrl)}${remedy}`);
 }
 
-/** Rejects with a StartError if the role lacks one of the rule's verbs. */
-async function checkRule(cluster: Cluster, rule: (typeof roleRules)[number]): Promise<void> {
+/** Rejects with a StartError if the role lacks a verb of the rule. */
+async function requireVerb(cluster: Cluster, rule: (typeof roleRules)[number], verb: string): Promise<void> {
   const { namespace } = cluster;
-  const [name = "", subresource] = (rule.resources[0] ?? "").split("/");
-  for (const verb of rule.verbs) {
-    const resourceAttributes = { namespace, verb, resource: name, ...(subresource ? { subresource } : {}) };
-    const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
-    const review = reviewResponse.parse(await cluster.call("POST", path, { body: { spec: { resourceAttributes } } }));
-    if (review.status.allowed) continue;
-    const ruleText = JSON.stringify(rule);
-    throw new StartError(
-      `runtime "kubernetes": the credentials do not allow to ${verb} ${rule.resources[0]} in the namespace "${namespace}"; add this rule to their Role: ${ruleText}`,
-    );
-  }
+  const [resource, subresource] = (rule.resources[0] ?? "").split("/");
+  const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+  const body = { spec: { resourceAttributes: { namespace, verb, resource, subresource } } };
+  if (reviewResponse.parse(await cluster.call("POST", path, { body })).status.allowed) return;
+  throw new StartError(
+    `runtime "kubernetes": the credentials do not allow to ${verb} ${rule.resources[0]} in the namespace "${namespace}"; add this rule to their Role: ${JSON.stringify(rule)}`,
+  );
 }

@@ -37,14 +37,11 @@ export const retryPause = 1000;
 /** Timeout of a call, ms. */
 const callTimeout = 30_000;
 
-/** Name of the optional package with the credentials of clusters. */
-const clientPackage = "@kubernetes/client-node";
-
 /** Loads the kubeconfig, or the credentials of the service's own pod. Rejects with a StartError. */
 export async function loadCluster({ context, namespace }: KubernetesSettings): Promise<Cluster> {
   const { KubeConfig: Config } = await import("@kubernetes/client-node").catch((error: unknown) => {
     throw new StartError(
-      `runtime "kubernetes": the package ${clientPackage} cannot be loaded; run npm install ${clientPackage}@1.4.0`,
+      'runtime "kubernetes": the package @kubernetes/client-node cannot be loaded; run npm install @kubernetes/client-node@1.4.0',
       { cause: error },
     );
   });
@@ -84,14 +81,9 @@ function createCluster(config: KubeConfig, namespace: string) {
   let certificates: string | undefined;
 
   const client = createJsonClient(`the Kubernetes API at ${displayUrl}`, async (request) => {
+    const path = `${prefix}${request.path}`;
     // An agent closes connections that are unused for this timeout, before the API server does.
-    const timeout = callTimeout;
-    const options: RequestOptions = {
-      ...urlToHttpOptions(server),
-      ...request,
-      path: `${prefix}${request.path}`,
-      timeout,
-    };
+    const options: RequestOptions = { ...urlToHttpOptions(server), ...request, path, timeout: callTimeout };
     try {
       // Reads tokens again and runs credential plugins of clouds, which keep their result until it expires.
       await config.applyToHTTPSOptions(options);

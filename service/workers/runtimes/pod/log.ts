@@ -5,12 +5,9 @@ import { CallError } from "../json-client";
 import { type Cluster, retryPause } from "./cluster";
 import { containerName } from "./spec";
 
-/** Pause before a log is opened again that has ended before its program, ms. */
-const reopenPause = 5000;
-
 /**
- * Reads the log of a pod whose program has run, until the program has ended or the signal aborts. Continues after an interruption
- * without repeating lines. `isAdopted` omits lines from before the call.
+ * Reads the log of a pod whose program has run, from a time on (ms), until the program has ended or the signal aborts. Continues after
+ * an interruption without repeating lines.
  */
 export async function followLog({
   cluster,
@@ -18,9 +15,9 @@ export async function followLog({
   clock,
   onLine,
   onProblem,
-  programEnded,
+  hasEnded,
   signal,
-  isAdopted,
+  since,
 }: {
   cluster: Cluster;
   path: string;
@@ -28,26 +25,20 @@ export async function followLog({
   onLine(line: string): void;
   /** Receives the reason why the log cannot be read, once. */
   onProblem(reason: string): void;
-  /** Aborts when the program has ended, at the latest with `signal`. */
-  programEnded: AbortSignal;
+  /** Returns true once the program has ended. */
+  hasEnded(): boolean;
   signal: AbortSignal;
-  isAdopted: boolean;
+  since: number;
 }): Promise<void> {
-  const start = isAdopted ? new Date(clock.now()).toISOString() : "";
-  let lastTime = "";
+  let lastTime = new Date(since).toISOString();
   let lastProblem = "";
   let isAtEnd = false;
   // The end of the node's kubelet also ends the log.
-  const isComplete = (): boolean => signal.aborted || (isAtEnd && programEnded.aborted);
+  const isComplete = (): boolean => signal.aborted || (isAtEnd && hasEnded());
   while (!isComplete()) {
-    isAtEnd = false;
     try {
-      const sinceTime = lastTime || start;
-      const since: Record<string, string> = sinceTime === "" ? {} : { sinceTime };
-      const query = { container: containerName, follow: "true", timestamps: "true", ...since };
-      const log = await cluster.open("GET", `${path}/log`, { query });
-      const stop = (): void => void log.destroy();
-      signal.addEventListener("abort", () => clock.sleep(retryPause).then(stop), { once: true });
+      const query = { container: containerName, follow: "true", timestamps: "true", sinceTime: lastTime };
+      const log = await cluster.open("GET", `${path}/log`, { query, signal });
       await readLines(log, (text) => {
         const [time = "", ...words] = text.split(" ");
         // `sinceTime` counts in seconds. Times of one node have the same length.
@@ -57,12 +48,12 @@ export async function followLog({
       });
       isAtEnd = log.readableEnded;
     } catch (error) {
-      if (error instanceof CallError && error.status === 404) return;
+      // Its pod is gone, or the node's kubelet has just started.
+      isAtEnd = error instanceof CallError && error.status === 404;
       const problem = messageOf(error);
-      if (problem !== lastProblem) onProblem(problem);
+      if (problem !== lastProblem && !isAtEnd) onProblem(problem);
       lastProblem = problem;
     }
-    const wake = programEnded.aborted ? signal : programEnded;
-    if (!isComplete()) await clock.sleep(isAtEnd ? reopenPause : retryPause, wake).catch(() => undefined);
+    if (!isComplete()) await clock.sleep(retryPause, signal).catch(() => undefined);
   }
 }

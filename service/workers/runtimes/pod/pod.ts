@@ -6,18 +6,18 @@ import { createLastLines } from "../../lines";
 import type { ServerPorts, WorkerServer } from "../../worker-server";
 import { CallError } from "../json-client";
 import type { Location, ProcessEnd, ProgramEnd, Waiting, WorkerStart } from "../runtime";
-import { type Cluster, isTemporary, reasonOf, retryPause } from "./cluster";
+import { type Cluster, isTemporary, lacksQuota, reasonOf, retryPause } from "./cluster";
 import { followLog } from "./log";
 import type { KubernetesSettings } from "./settings";
-import { claimName, podName } from "./spec";
+import { objectName } from "./spec";
 import { deletionOf, endedByKubernetes, endOf, explained, hasRun, isRunning, type Pod, waitingOf } from "./status";
 
 interface PodStart {
   cluster: Cluster;
   settings: KubernetesSettings;
   worker: WorkerStart;
-  /** Creates the pod and all that it needs; rejects with a CallError. Undefined for a pod that exists. */
-  create: (() => Promise<Pod>) | undefined;
+  /** Creates the pod and all that it needs, by repeatable calls. Undefined for a pod that exists. */
+  create: ((call: Cluster["call"]) => Promise<Pod>) | undefined;
   serverPorts: ServerPorts | undefined;
   /** Address at which the pod reaches the service. */
   workerUrl: string;
@@ -51,44 +51,44 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
   const { workerId, environment, onLine } = worker;
   const { container: needs } = environment;
   const { volumeId } = needs;
-  const name = podName(workerId);
+  const name = objectName(workerId);
   const path = cluster.path(`pods/${name}`);
   const lastLines = createLastLines(onLine);
   const ended = new AbortController();
-  const programEnded = new AbortController();
+  const outputClosed = new AbortController();
   let pod: Pod | undefined;
-  let obstacle: string | undefined;
+  let obstacle: Waiting | undefined;
   /** The end that the pod reported itself. */
   let reportedEnd: ProgramEnd | undefined;
   /** Grace period of the deletion, s; undefined before one. */
   let deletion: number | undefined;
-  let isCreating = create !== undefined;
   let startedAt: number | undefined;
-  let outputRead: Promise<void> | undefined;
+  let output: Promise<void> | undefined;
   const end = deferred<ProcessEnd>();
   const server = deferred<WorkerServer>();
   const started = deferred();
 
   const pause = (ms: number): Promise<void> => clock.sleep(ms, ended.signal).catch(() => undefined);
+  const outputEnd = (): Promise<void> => Promise.race([output, clock.sleep(outputTimeout)]);
 
   async function finish(description: ProgramEnd): Promise<void> {
     if (ended.signal.aborted) return;
     ended.abort();
-    programEnded.abort();
-    await Promise.race([outputRead, clock.sleep(outputTimeout)]);
+    await outputEnd();
+    outputClosed.abort();
     end.resolve({ ...description, lastErrors: lastLines.lines });
   }
 
-  /** Sends a call until the API server responds. */
-  async function persist(call: () => Promise<unknown>, until: () => boolean): Promise<void> {
-    while (!until()) {
+  /** Sends a call until the API server responds, or `isOver`. */
+  async function persist(isOver: () => boolean, ...call: Parameters<Cluster["call"]>): Promise<unknown> {
+    for (;;) {
       try {
-        await call();
+        const response = await cluster.call(...call);
         obstacle = undefined;
-        return;
+        return response;
       } catch (error) {
-        if (!isTemporary(error)) throw error;
-        obstacle = reasonOf(error, cluster.displayUrl);
+        if (isOver() || !isTemporary(error)) throw error;
+        obstacle = { reason: reasonOf(error, cluster.displayUrl), lacksStock: lacksQuota(error) };
       }
       await clock.sleep(retryPause);
     }
@@ -102,8 +102,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     await Promise.race([creation, pause(giveUpAfter)]);
     const at = clock.now();
     const isOver = (): boolean => ended.signal.aborted || clock.now() - at > giveUpAfter;
-    const send = (seconds: number): Promise<void> =>
-      persist(() => cluster.call("DELETE", path, { body: { gracePeriodSeconds: seconds } }), isOver);
+    const send = (gracePeriodSeconds: number) => persist(isOver, "DELETE", path, { body: { gracePeriodSeconds } });
     try {
       await send(grace);
       await pause(grace * 1000 + forceAfter);
@@ -111,7 +110,8 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
       if (!ended.signal.aborted) await send(0);
       await pause(forceAfter);
     } catch (error) {
-      if (!(error instanceof CallError && error.status === 404)) onLine(`pod ${name}: ${messageOf(error)}`);
+      const isGone = ended.signal.aborted || (error instanceof CallError && error.status === 404);
+      if (!isGone) onLine(`pod ${name}: ${messageOf(error)}`);
     }
     await finish(endOfDeleted());
   }
@@ -120,22 +120,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     reportedEnd ??
     (deletion === undefined ? deletionOf(pod) : { description: "was stopped by the service", clean: false });
 
-  /** Reads the pod's output, once its program has run. */
-  function readOutput(): void {
-    const { addOutput } = lastLines;
-    outputRead ??= followLog({
-      cluster,
-      path,
-      clock,
-      onLine: addOutput,
-      onProblem: (reason) => onLine(`the log of the pod ${name} cannot be read: ${reason}`),
-      programEnded: programEnded.signal,
-      signal: ended.signal,
-      isAdopted: !create,
-    });
-  }
-
-  /** The newest event about an object, of these types or reasons; undefined if none is known. */
+  /** The newest event about an object that the selector matches; undefined if none is known. */
   async function eventOf(object: string, selector = "") {
     const query = { fieldSelector: `involvedObject.name=${object}${selector}` };
     const events = await cluster.call("GET", cluster.path("events"), { query }).catch(() => undefined);
@@ -152,24 +137,35 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
       if (ended.signal.aborted || startedAt !== undefined) return;
       const waiting = pod && waitingOf(pod, needs, settings);
       // Its claim was deleted after its creation.
-      if (waiting && /persistentvolumeclaim "/.test(waiting.reason)) await create?.().catch(() => undefined);
+      if (waiting && /persistentvolumeclaim "/.test(waiting.reason))
+        await create?.(cluster.call).catch(() => undefined);
       if (!pod || (waiting && !/PersistentVolumeClaim/.test(waiting.reason))) continue;
-      const claim = volumeId === undefined ? undefined : claimName(volumeId);
       const isScheduled = pod.spec.nodeName !== undefined;
-      const event = isScheduled ? await eventOf(name) : claim && (await eventOf(claim, ",type=Warning"));
-      if (startedAt === undefined) obstacle = event && `the pod ${name} waits: ${event.reason}: ${event.message}`;
+      const event = isScheduled ? await eventOf(name) : await eventOf(objectName(volumeId ?? ""), ",type=Warning");
+      const lacksStock = waiting?.lacksStock ?? false;
+      const isWaiting = startedAt === undefined;
+      if (isWaiting)
+        obstacle = event && { reason: `the pod ${name} waits: ${event.reason}: ${event.message}`, lacksStock };
     }
   }
 
   function update(state: Pod): void {
     if (ended.signal.aborted) return;
     pod = state;
-    if (hasRun(state)) programEnded.abort();
     if ((isRunning(state) || hasRun(state)) && startedAt === undefined) {
       startedAt = clock.now();
       obstacle = undefined;
       onLine(`runs in the pod ${name} on the node ${state.spec.nodeName}`);
-      readOutput();
+      output = followLog({
+        cluster,
+        path,
+        clock,
+        onLine: lastLines.addOutput,
+        onProblem: (reason) => onLine(`the log of the pod ${name} cannot be read: ${reason}`),
+        hasEnded: () => ended.signal.aborted || (pod !== undefined && hasRun(pod)),
+        signal: outputClosed.signal,
+        since: create ? 0 : startedAt,
+      });
       started.resolve();
     }
     const { podIP } = state.status;
@@ -178,9 +174,9 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     // A deleted pod ends when it is gone, so that its node's resources are free.
     if (!podEnd || deletion !== undefined || reportedEnd) return;
     reportedEnd = podEnd;
-    void Promise.race([outputRead, clock.sleep(outputTimeout)]).then(async () => {
+    void outputEnd().then(async () => {
       // A program that ends itself on SIGTERM hides the reason of its eviction, of which Kubernetes reports an event first.
-      const eviction = hasRun(state) ? await eventOf(name, ",type=Warning,reason=Evicted") : undefined;
+      const eviction = hasRun(state) ? await eventOf(name, ",reason=Evicted") : undefined;
       if (eviction) reportedEnd = endedByKubernetes(eviction);
       await remove(0);
     });
@@ -188,7 +184,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
 
   function waiting(): Waiting | undefined {
     const known = pod && waitingOf(pod, needs, settings);
-    if (obstacle !== undefined) return { reason: obstacle, lacksStock: known?.lacksStock ?? false };
+    if (obstacle) return obstacle;
     if (known || startedAt === undefined || clock.now() - startedAt < silenceLimit) return known;
     const seconds = Math.round((clock.now() - startedAt) / 1000);
     return { lacksStock: false, reason: `${workerId} has run for ${seconds} s; ${silence()}` };
@@ -203,26 +199,19 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
 
   /** Creates the pod. Its state is known from then on, because it may be deleted before a watch reports it. */
   async function createPod(): Promise<void> {
-    const created = await create?.();
-    pod ??= created;
-  }
-
-  function removed(): void {
-    if (!isCreating) return void finish(endOfDeleted());
-    // Its creation may create it again.
-    reportedEnd ??= endOfDeleted();
-    void remove(0);
+    const isOver = (): boolean => ended.signal.aborted || deletion !== undefined;
+    try {
+      const created = await create?.((...call) => persist(isOver, ...call));
+      pod ??= created;
+    } catch (error) {
+      if (isOver()) return;
+      reportedEnd = { description: `could not be started: ${messageOf(error)}`, clean: false };
+      void remove(0);
+    }
   }
 
   void explainWait();
-  const creation = persist(createPod, () => deletion !== undefined)
-    .catch((error: unknown) => {
-      reportedEnd = { description: `could not be started: ${messageOf(error)}`, clean: false };
-      void remove(0);
-    })
-    .finally(() => {
-      isCreating = false;
-    });
+  const creation = createPod();
 
   return {
     channel: undefined,
@@ -237,7 +226,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     /** Receives each state of the pod. */
     update,
     /** Receives the deletion of the pod by others, or by the service. */
-    removed,
+    removed: () => void finish(endOfDeleted()),
     /** Returns true once the pod is created or reported. */
     isKnown: () => pod !== undefined,
   };

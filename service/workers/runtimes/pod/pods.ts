@@ -16,7 +16,7 @@ import { loadCluster, retryPause } from "./cluster";
 import { serviceName } from "./manifest";
 import { startPod } from "./pod";
 import type { KubernetesSettings } from "./settings";
-import { claimBody, claimName, labels, openGate, podBody, podName, secretBody } from "./spec";
+import { claimBody, labels, objectName, openGate, podBody, secretBody } from "./spec";
 import { idsOf, isRunning, type Pod, podShape } from "./status";
 
 const podList = z.object({ metadata: z.object({ resourceVersion: z.string() }), items: z.array(podShape) });
@@ -24,8 +24,6 @@ const watchEvent = z.object({ type: z.string(), object: z.looseObject({}) });
 
 /** Duration of a watch, s; the list after it finds what an interrupted watch may have missed. */
 const watchDuration = 600;
-/** File of a data folder with the id of its services in clusters. */
-const idFile = "cluster-id";
 
 /** Runs workers as pods of a Kubernetes cluster. */
 export async function createPods({
@@ -50,14 +48,11 @@ export async function createPods({
   const pods = new Map<string, ReturnType<typeof startPod>>();
   const closed = new AbortController();
   let following: Promise<void> | undefined;
-  const workerUrl = settings.workerUrl?.replace(/\/$/, "") ?? serviceUrl();
-
-  function serviceUrl(): string {
-    if (cluster.context === undefined) return `http://${serviceName}.${cluster.namespace}.svc:${port}`;
+  if (settings.workerUrl === undefined && cluster.context !== undefined)
     throw new StartError(
       "kubernetes.workerUrl: is required outside of a cluster; specify an address of this machine at which pods reach it, such as --worker-url http://192.0.2.10:7338",
     );
-  }
+  const workerUrl = settings.workerUrl?.replace(/\/$/, "") ?? `http://${serviceName}.${cluster.namespace}.svc:${port}`;
 
   /** If the address is one of this machine, listens there for workers only; otherwise something forwards it to the service. */
   async function listen(): Promise<Record<string, string>> {
@@ -91,16 +86,17 @@ export async function createPods({
       .call("DELETE", cluster.path(`pods/${name}`), { body: { gracePeriodSeconds: 1 }, accepts: 404 })
       .catch((error: unknown) => log.warn({ pod: name }, `a pod of an earlier service remains: ${messageOf(error)}`));
 
-  /** Applies the state of all pods, and removes those without a worker. `known` are the workers whose pods were known before. */
-  function apply(items: Pod[], known: typeof pods): void {
-    for (const pod of items) {
-      const { name, deletionTimestamp } = pod.metadata;
-      const worker = pods.get(name);
-      if (worker) worker.update(pod);
-      else if (deletionTimestamp === undefined) removeOrphan(name);
-    }
-    const names = new Set(items.map(({ metadata }) => metadata.name));
-    for (const [name, worker] of known) if (!names.has(name)) worker.removed();
+  /** Applies the state of a pod, or removes it if it has no worker. */
+  function update(pod: Pod): void {
+    const { name, deletionTimestamp } = pod.metadata;
+    const worker = pods.get(name);
+    if (worker) worker.update(pod);
+    else if (deletionTimestamp === undefined) removeOrphan(name);
+  }
+  /** Ends the worker of a deleted pod. If its creation still creates the pod again, that pod has no worker. */
+  function end(name: string): void {
+    pods.get(name)?.removed();
+    pods.delete(name);
   }
 
   /** Follows the pods from a version on; resolves when the watch has ended. */
@@ -122,9 +118,8 @@ export async function createPods({
         const { type, object } = watchEvent.parse(JSON.parse(line));
         if (type === "ERROR") return;
         const pod = podShape.parse(object);
-        const worker = pods.get(pod.metadata.name);
-        if (type === "DELETED") worker?.removed();
-        else worker?.update(pod);
+        if (type === "DELETED") end(pod.metadata.name);
+        else update(pod);
       }
     } catch (error) {
       throw interruption ?? error;
@@ -142,7 +137,9 @@ export async function createPods({
         const known = new Map([...pods].filter(([, worker]) => worker.isKnown()));
         const { items, metadata } = await list();
         isAway = false;
-        apply(items, known);
+        for (const pod of items) update(pod);
+        for (const { metadata: listed } of items) known.delete(listed.name);
+        for (const name of known.keys()) end(name);
         await watch(metadata.resourceVersion);
       } catch (error) {
         if (closed.signal.aborted) return;
@@ -154,26 +151,30 @@ export async function createPods({
   }
 
   /** Creates a claim, a pod and its Secret. The pod starts once its Secret exists. Repeatable after a lost response. */
-  async function create(worker: WorkerStart, env: Record<string, string>, body: object): Promise<Pod> {
+  async function create(
+    call: typeof cluster.call,
+    worker: WorkerStart,
+    env: Record<string, string>,
+    body: object,
+  ): Promise<Pod> {
     const { volumeId, volumeSizeInGb } = worker.environment.container;
-    const path = cluster.path(`pods/${podName(worker.workerId)}`);
-    const ensure = (kind: string, object: object) =>
-      cluster.call("POST", cluster.path(kind), { body: object, accepts: 409 });
+    const path = cluster.path(`pods/${objectName(worker.workerId)}`);
+    const ensure = (kind: string, object: object) => call("POST", cluster.path(kind), { body: object, accepts: 409 });
     if (volumeId !== undefined)
       await ensure("persistentvolumeclaims", claimBody(volumeId, volumeSizeInGb, serviceId, settings));
     await ensure("pods", body);
-    const { metadata } = podShape.parse(await cluster.call("GET", path));
+    const { metadata } = podShape.parse(await call("GET", path));
     await ensure("secrets", secretBody(worker, env, { serviceId, podUid: metadata.uid }));
     const headers = { "content-type": "application/merge-patch+json" };
-    return podShape.parse(await cluster.call("PATCH", path, { body: openGate, headers }));
+    return podShape.parse(await call("PATCH", path, { body: openGate, headers }));
   }
 
   function start(worker: WorkerStart, serverPorts: ServerPorts | undefined, adopted?: Pod): WorkerProcess {
-    const name = podName(worker.workerId);
+    const name = objectName(worker.workerId);
     const env = worker.env(workerUrl, serverPorts);
     // Throws for a GPU type without nodes, before anything is created.
     const body = podBody(worker, Object.keys(env), { serviceId, settings, serverPorts });
-    const createPod = adopted ? undefined : () => create(worker, env, body);
+    const createPod = adopted ? undefined : (call: typeof cluster.call) => create(call, worker, env, body);
     const process = startPod({ cluster, settings, worker, create: createPod, serverPorts, workerUrl, clock });
     if (adopted) process.update(adopted);
     pods.set(name, process);
@@ -204,7 +205,7 @@ export async function createPods({
     prepare: ({ serverPorts }: StartRequest) => ({ start: (worker: WorkerStart) => start(worker, serverPorts) }),
 
     async removeVolume(volumeId: string): Promise<void> {
-      await cluster.call("DELETE", cluster.path(`persistentvolumeclaims/${claimName(volumeId)}`), { accepts: 404 });
+      await cluster.call("DELETE", cluster.path(`persistentvolumeclaims/${objectName(volumeId)}`), { accepts: 404 });
     },
 
     // The nodes remove images that they no longer need.
@@ -219,7 +220,7 @@ export async function createPods({
 
 /** The id of a data folder's services in clusters, which only this folder has. */
 function serviceIdOf(dataFolder: string): string {
-  const file = join(dataFolder, idFile);
+  const file = join(dataFolder, "cluster-id");
   if (!existsSync(file)) writeAtomically(file, randomUUID());
   return readFileSync(file, "utf8").trim();
 }

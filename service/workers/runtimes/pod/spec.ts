@@ -1,6 +1,6 @@
 import { ServiceError } from "../../../errors";
 import type { ContainerNeeds } from "../../../resources/endpoint-lookup";
-import { type RegistryCredentials, registryOf } from "../../../resources/registry-auths";
+import { registryOf } from "../../../resources/registry-auths";
 import { splitCommandLine } from "../../command-line";
 import type { ServerPorts } from "../../worker-server";
 import type { WorkerStart } from "../runtime";
@@ -20,14 +20,8 @@ export const labels = {
 /** Name of the worker's container in its pod. */
 export const containerName = "worker";
 
-/** Name of a worker's pod and of its Secret. */
-export const podName = (workerId: string): string => `serverless-compute-${workerId}`;
-
-/** Name of a volume's claim. */
-export const claimName = (volumeId: string): string => `serverless-compute-${volumeId}`;
-
-/** Key of the registry's credentials in a Secret. */
-const dockerConfig = ".dockerconfigjson";
+/** Name of a worker's pod and of its Secret, or of a volume's claim. */
+export const objectName = (id: string): string => `serverless-compute-${id}`;
 
 /** The gate that keeps a pod from being scheduled before its Secret exists. */
 const gate = "serverless-compute/secret";
@@ -88,7 +82,7 @@ export function podBody(
   }: { serviceId: string; settings: KubernetesSettings; serverPorts: ServerPorts | undefined },
 ): object {
   const { image, dockerArgs, container: needs } = environment;
-  const name = podName(workerId);
+  const name = objectName(workerId);
   const { cpu, gpus, entrypoint, volumeId, mountPaths, registryAuth, diskInGb } = needs;
   const cmd = splitCommandLine(dockerArgs);
   const ports = [...new Set(serverPorts ? [serverPorts.port, serverPorts.healthPort] : [])];
@@ -147,7 +141,7 @@ export function podBody(
         },
       ],
       volumes:
-        volumeId === undefined ? [] : [{ name: "volume", persistentVolumeClaim: { claimName: claimName(volumeId) } }],
+        volumeId === undefined ? [] : [{ name: "volume", persistentVolumeClaim: { claimName: objectName(volumeId) } }],
     },
   };
 }
@@ -158,26 +152,23 @@ export function secretBody(
   env: Record<string, string>,
   { serviceId, podUid }: { serviceId: string; podUid: string },
 ): object {
-  const name = podName(workerId);
-  const { image, container } = environment;
-  const { registryAuth } = container;
+  const name = objectName(workerId);
+  const { registryAuth } = environment.container;
+  // Credentials in the form of Docker's configuration file.
+  const auths = registryAuth && { [registryOf(environment.image)]: registryAuth };
   return {
     apiVersion: "v1",
     kind: "Secret",
-    ...(registryAuth ? { type: "kubernetes.io/dockerconfigjson" } : {}),
+    ...(auths ? { type: "kubernetes.io/dockerconfigjson" } : {}),
     metadata: {
       name,
       labels: { ...ownerLabels(serviceId), [labels.endpoint]: endpointId },
       ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid: podUid }],
     },
     immutable: true,
-    stringData: { ...env, ...(registryAuth ? { [dockerConfig]: registryConfig(image, registryAuth) } : {}) },
+    stringData: { ...env, ...(auths ? { ".dockerconfigjson": JSON.stringify({ auths }) } : {}) },
   };
 }
-
-/** Credentials in the form of Docker's configuration file. */
-const registryConfig = (image: string, credentials: RegistryCredentials): string =>
-  JSON.stringify({ auths: { [registryOf(image)]: credentials } });
 
 /** The claim of a network volume. */
 export function claimBody(volumeId: string, sizeInGb: number, serviceId: string, settings: KubernetesSettings): object {
@@ -185,7 +176,7 @@ export function claimBody(volumeId: string, sizeInGb: number, serviceId: string,
   return {
     apiVersion: "v1",
     kind: "PersistentVolumeClaim",
-    metadata: { name: claimName(volumeId), labels: ownerLabels(serviceId) },
+    metadata: { name: objectName(volumeId), labels: ownerLabels(serviceId) },
     spec: {
       accessModes: [accessMode],
       storageClassName: storageClass,

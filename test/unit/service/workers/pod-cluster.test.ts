@@ -212,18 +212,14 @@ describe("the start", () => {
 });
 
 describe("the log of a pod", () => {
+  const epoch = "1970-01-01T00:00:00.000Z";
   /** Lines and problems that a service reads; the API server sends one part for each request. The program ends with part `last`. */
-  async function readLog(
-    parts: { lines: string; isCut?: boolean; status?: number }[],
-    { isAdopted = false, last = 1 } = {},
-  ) {
+  async function readLog(parts: { lines: string; isCut?: boolean; status?: number }[], { since = 0, last = 1 } = {}) {
     const queries: (string | null)[] = [];
     let isDone = false;
-    const program = new AbortController();
     const { cluster } = await useCluster(({ url = "" }, response) => {
       const { lines = "", isCut, status = 200 } = parts[queries.length] ?? {};
       queries.push(new URL(url, "http://api").searchParams.get("sinceTime"));
-      if (queries.length === last) program.abort();
       response.writeHead(status).write(lines, () => (isCut ? response.destroy() : response.end()));
     });
     const lines: string[] = [];
@@ -235,9 +231,9 @@ describe("the log of a pod", () => {
       clock,
       onLine: (line) => lines.push(line),
       onProblem: (reason) => problems.push(reason),
-      programEnded: program.signal,
+      hasEnded: () => queries.length >= last,
       signal: new AbortController().signal,
-      isAdopted,
+      since,
     }).then(() => {
       isDone = true;
     });
@@ -256,13 +252,18 @@ describe("the log of a pod", () => {
       { lines: "2026-01-01T00:00:01.1Z one\n2026-01-01T00:00:01.2Z two  words\n2026-01-01T00:00:01.3Z three\n" },
     ]);
     expect(log.lines).toEqual(["one", "two  words", "three"]);
-    expect(log.queries).toEqual([null, "2026-01-01T00:00:01.2Z", "2026-01-01T00:00:01.2Z"]);
+    expect(log.queries).toEqual([epoch, "2026-01-01T00:00:01.2Z", "2026-01-01T00:00:01.2Z"]);
   });
 
   test("continues if it ends before its program, as with a kubelet that restarts", async () => {
     const one = "2026-01-01T00:00:01.1Z one\n";
     const { lines } = await readLog([{ lines: one }, { lines: `${one}2026-01-01T00:00:02.1Z two\n` }], { last: 2 });
     expect(lines).toEqual(["one", "two"]);
+  });
+
+  test("continues if the kubelet does not know its pod yet", async () => {
+    const parts = [{ lines: "{}", status: 404 }, { lines: "2026-01-01T00:00:01.1Z one\n" }];
+    expect(await readLog(parts, { last: 2 })).toMatchObject({ lines: ["one"], problems: [] });
   });
 
   test("that cannot be read is reported once for each reason", async () => {
@@ -273,10 +274,13 @@ describe("the log of a pod", () => {
   });
 
   test("ends with its pod", async () => {
-    expect(await readLog([{ lines: "", status: 404 }])).toMatchObject({ lines: [], queries: [null] });
+    expect(await readLog([{ lines: "", status: 404 }])).toMatchObject({ lines: [], queries: [epoch] });
   });
 
   test("of an adopted worker begins at the adoption", async () => {
-    expect((await readLog([{ lines: "" }], { isAdopted: true })).queries).toEqual(["2026-01-01T00:00:00.000Z"]);
+    const lines = ["2025-12-31T23:59:59.9Z before\n", "2026-01-01T00:00:01.1Z after\n"].join("");
+    const log = await readLog([{ lines }], { since: Date.parse("2026-01-01") });
+    expect(log.queries).toEqual(["2026-01-01T00:00:00.000Z"]);
+    expect(log.lines).toEqual(["after"]);
   });
 });

@@ -11,8 +11,8 @@ describe("a worker", () => {
   });
 
   test.each([
-    [403, 'pods "w1" is forbidden: exceeded quota: few'],
-    [403, 'pods "w1" is forbidden: status unknown for quota: few, resources: pods'],
+    [403, 'pods "w1" is forbidden: exceeded quota: few', true],
+    [403, 'pods "w1" is forbidden: status unknown for quota: few, resources: pods', true],
     [403, "error looking up service account gpu/default"],
     [403, 'pods is forbidden: User "u" cannot create resource "pods" in API group "" in the namespace "gpu"'],
     [403, 'pods "w1" is forbidden: unable to create new content in namespace gpu because it is being terminated'],
@@ -21,16 +21,23 @@ describe("a worker", () => {
     [401, "Unauthorized"],
     [500, "etcd is slow"],
     [429, "too many requests"],
-  ])("waits while the API server responds with %i %s", async (status, message) => {
+  ])("waits while the API server responds with %i %s", async (status, message, lacksStock = false) => {
     const { api, start } = await useWorker();
     api.replaced.set("POST pods", rejection(status, message));
     const process = start();
-    await expect
-      .poll(() => process.waiting?.())
-      .toEqual({ reason: expect.stringContaining(message), lacksStock: false });
+    await expect.poll(() => process.waiting?.()).toEqual({ reason: expect.stringContaining(message), lacksStock });
     api.replaced.delete("POST pods");
     await expect.poll(api.changes).toContain(`PATCH pods/${name}`);
     await expect.poll(() => process.waiting?.()).toBeUndefined();
+  });
+
+  test("starts although the API server rejects most calls, each of which is sent again", async () => {
+    const { api, start } = await useWorker();
+    api.throttle(3);
+    start();
+    await expect.poll(api.changes).toContain(`PATCH pods/${name}`);
+    api.throttle(1);
+    expect(api.calls.filter((call) => call === "POST pods")).toHaveLength(3);
   });
 
   test("that is stopped while its pod is being created leaves no pod", async () => {

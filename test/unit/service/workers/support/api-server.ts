@@ -28,6 +28,8 @@ export async function useApiServer(existing: Pod[] = []) {
   const pods = new Map(existing.map((pod) => [pod.metadata.name, pod]));
   const held = new Map<string, Promise<void>>();
   let log = "";
+  let accepted = 1;
+  let count = 0;
   const emit = (type: string, pod: object): void => {
     for (const watch of watches) watch.write(`${JSON.stringify({ type, object: pod })}\n`);
   };
@@ -41,6 +43,7 @@ export async function useApiServer(existing: Pod[] = []) {
     const send = (value: object, status = 200): unknown => response.writeHead(status).end(JSON.stringify(value));
     const items = [...pods.values()];
     await held.get(call);
+    if (!isReview && ++count % accepted > 0) return send({ message: "too many requests" }, 429);
     const replacement = replaced.get(call);
     if (replacement) return send(replacement.json, replacement.status);
     if (isReview) return send({ status: { allowed: true } });
@@ -75,6 +78,11 @@ export async function useApiServer(existing: Pod[] = []) {
       const { promise, resolve } = deferred();
       held.set(call, promise);
       return resolve;
+    },
+    /** Accepts each `n`th call and rejects the others with 429. */
+    throttle(n: number): void {
+      accepted = n;
+      count = 0;
     },
     setLog(text: string): void {
       log = text;
