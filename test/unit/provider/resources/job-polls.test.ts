@@ -26,12 +26,12 @@ const inputs = inputsOf("async");
 
 describe("the delay between a job's end and the poll that detects it", () => {
   test.each([
-    { mode: "async", seconds: 1, limit: 250, jobs: 25 },
-    { mode: "async", seconds: 10, limit: 400, jobs: 25 },
+    { mode: "async", seconds: 1, limit: 250, jobs: 15 },
+    { mode: "async", seconds: 10, limit: 400, jobs: 15 },
     { mode: "async", seconds: 60, limit: 400, jobs: 9 },
     { mode: "async", seconds: 600, limit: 500, jobs: 3 },
-    { mode: "sync", seconds: 3, limit: 75, jobs: 25 },
-    { mode: "sync", seconds: 10, limit: 400, jobs: 25 },
+    { mode: "sync", seconds: 3, limit: 75, jobs: 15 },
+    { mode: "sync", seconds: 10, limit: 400, jobs: 15 },
   ] as const)(
     "$mode job of $seconds s: at most $limit ms, with a median of about half",
     async ({ mode, seconds, limit, jobs }) => {
