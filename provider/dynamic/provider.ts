@@ -91,9 +91,7 @@ export function createProvider(
     read: (id, props = {}) => {
       const state = splitProperties(props);
       return callOperation("read", state, async (call) => {
-        const result = await pipeline.read(call, id, state, state);
-        // In a lookup, the engine treats an empty response as an object without properties.
-        if (!result && state.internal.mustExist) throw new Error(`${operations.kind} "${id}" does not exist`);
+        const result = await pipeline.read(call, id, state, state, state.internal.mustExist);
         if (!result) return { id: "", props: {} };
         const { outputs, inputs } = result;
         return { id, props: wireOf(outputs, state.internal), inputs: wireOf(inputs, state.internal) };

@@ -239,16 +239,21 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         return { id, outputs: created };
       }),
 
-    /** Reads the object; undefined if it does not exist. `inputs` are those of the state, if available. */
-    read: (call: ResourceCall, id: string, olds: PropertyMap, inputs: PropertyMap) =>
+    /**
+     * Reads the object; undefined if a refresh does not find it. `inputs` are those of the state, if available. Without state, it is an
+     * import or a program's lookup, which fails without an object.
+     */
+    read: (call: ResourceCall, id: string, olds: PropertyMap, inputs: PropertyMap, isLookup = !hasProperties(olds)) =>
       runOperation(call, [olds, inputs], async (context) => {
         if (!id) throw new Error("cannot read: the id is empty");
-        // Without state it is an import or a program's lookup.
-        const hasState = Object.keys(olds.properties).length > 0;
-        const reportFound = hasState ? context.reportFound : undefined;
+        const reportFound = isLookup ? undefined : context.reportFound;
         const result = await operations.read(id, olds.properties, { ...context, reportFound });
+        if (!result && isLookup)
+          throw new UserError(
+            `${operations.kind} ${JSON.stringify(id)}: does not exist; pass the id (not the name) of a ${operations.kind} in the account of the API key`,
+          );
         if (!result) return undefined;
-        const known = hasState ? [olds.properties, inputs.properties] : undefined;
+        const known = hasProperties(olds) ? [olds.properties, inputs.properties] : undefined;
         const outputs = outputsOf(result.outputs, olds, known);
         recordObject(providerProcess, id, outputs);
         const { secretPaths } = outputsOf(result.inputs, inputs, known);
@@ -264,6 +269,8 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       runOperation(call, [olds], (context) => operations.delete(id, olds.properties, context)),
   };
 }
+
+const hasProperties = ({ properties }: PropertyMap): boolean => Object.keys(properties).length > 0;
 
 /** Top-level properties with changes, each once. */
 export const changedProperties = (changes: readonly Change[]): string[] => [

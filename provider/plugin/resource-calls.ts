@@ -33,7 +33,9 @@ export function resourceCalls(providerProcess: ProviderProcess, table: Readonly<
     const { type } = parseUrn(urn);
     const pipeline = pipelines.get(shortType(type));
     if (pipeline) return pipeline;
-    throw new Error(`unknown resource type ${type}; this provider supports ${[...pipelines.keys()].join(", ")}`);
+    throw new Error(
+      `unknown resource type ${type}; this provider supports ${[...pipelines.keys()].join(", ")}; instead of a component, import its resources`,
+    );
   };
 
   return {

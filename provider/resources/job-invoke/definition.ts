@@ -42,8 +42,10 @@ export const jobInvoke = defineResource<JobSpec, Outputs>({
   },
 
   async read(id, olds) {
-    if (Object.keys(olds).length === 0)
-      throw new Error(`job ${id} cannot be imported: a JobInvoke always runs a new job`);
+    if (olds["jobId"] === undefined)
+      throw new Error(
+        `JobInvoke ${JSON.stringify(id)}: cannot be imported, because it always runs a new job; declare it without an id`,
+      );
     return { inputs: {}, outputs: {} };
   },
 

@@ -39,7 +39,9 @@ describe("a lookup by id", () => {
   it("fails for a missing object, because the engine would accept an empty result", async () => {
     const { provider } = bench({ read: async () => undefined });
     const error = await errorOf(() => provider.read("box-9", { ...internal, __existing: true }));
-    expect(error.message).toBe('Box "box-9" does not exist');
+    expect(error.message).toBe(
+      'Box "box-9": does not exist; pass the id (not the name) of a Box in the account of the API key',
+    );
   });
 
   it("stores no mark in state, so that a later refresh detects a deletion", async () => {

@@ -76,7 +76,7 @@ test("a check's message contains no value that is secret by its shape or by the 
   });
   expect(failures).toEqual([
     // The engine prints the value of a property that a failure names, even a secret.
-    { property: "", reason: "dockerArgs: must be a string" },
+    { property: "", reason: "dockerArgs: must be a string; put it in quotes" },
     { property: "", reason: expect.stringMatching(/^ports: must be a comma-separated list/) },
   ]);
 });
@@ -97,8 +97,8 @@ test("a check's failure names a property only if the engine can print its value,
     { property: "", reason: 'imageNaem: unknown property; did you mean "imageName"?' },
     { property: "", reason: "imageName: is required" },
     { property: "containerDiskInGb", reason: "is -1; must be 0 or more" },
-    { property: "", reason: 'env["7"]: must be a string' },
-    { property: "", reason: 'env["a.b"]: must be a string' },
+    { property: "", reason: 'env["7"]: must be a string; put it in quotes' },
+    { property: "", reason: 'env["a.b"]: must be a string; put it in quotes' },
     { property: "", reason: "env.MODEL: must be a string" },
   ]);
   const job = { endpointId: "e", input: {}, policy: { ttl: 5 }, expect: { status: asSecret("hidden-4711") } };
@@ -107,9 +107,30 @@ test("a check's failure names a property only if the engine can print its value,
     { property: "", reason: expect.stringMatching(/^expect\.status: must be "COMPLETED"/) },
   ]);
   expect((await check("ServerlessEndpoint", { templateId: "t", gpuTypeIds: ["a", 4] })).failures).toEqual([
-    { property: "", reason: "gpuTypeIds[1]: is 4; must be a string" },
+    { property: "", reason: "gpuTypeIds[1]: is 4; must be a string; put it in quotes" },
   ]);
 });
+
+test.each(["Box", "VerifiedEndpoint"])(
+  "an import without an object names the kind, the id and the allowed ids: %s",
+  async (kind) => {
+    const importing = resourceCalls(await createLoggingHost(""), {
+      Box: createBoxLifecycle({ read: async () => undefined }),
+    });
+    const read = {
+      urn: urnOf(kind),
+      id: " tt\n",
+      properties: engineProperties({}),
+      inputs: engineProperties({}),
+      timeout: 0,
+    };
+    expect(await failureOf(importing.read(read))).toBe(
+      kind === "Box"
+        ? 'Box " tt\\n": does not exist; pass the id (not the name) of a Box in the account of the API key'
+        : "unknown resource type serverless-compute:index:VerifiedEndpoint; this provider supports Box; instead of a component, import its resources",
+    );
+  },
+);
 
 test.each<[value: string, news: object]>([
   ["a short secret", { ports: asSecret("x") }],

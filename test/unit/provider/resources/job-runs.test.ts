@@ -116,9 +116,13 @@ describe("a successful job", () => {
     expect(calls).toEqual([]);
   });
 
-  test("cannot be imported", async () => {
+  test("cannot be imported or looked up", async () => {
     const { context } = await startScriptedJobs({});
-    await expect(JobInvoke.read("j1", {}, context)).rejects.toThrow("job j1 cannot be imported");
+    // The dynamic provider passes the inputs of the program.
+    for (const state of [{}, inputsOf()])
+      await expect(JobInvoke.read(" j1", state, context)).rejects.toThrow(
+        'JobInvoke " j1": cannot be imported, because it always runs a new job; declare it without an id',
+      );
   });
 });
 
