@@ -135,7 +135,7 @@ test("a volume that was enlarged outside the stack cannot shrink: the check fail
   expect(NetworkVolume.check(readResult?.inputs ?? {}, bases.NetworkVolume, naming("grown-dev")).failures).toEqual([
     {
       path: "size",
-      reason: "cannot shrink from 20 to 10; create a new volume under another resource name",
+      reason: "cannot shrink from 20 to 10; set 20 or more, or create a new volume under another resource name",
     },
   ]);
 });

@@ -137,7 +137,9 @@ function failuresOf(
   if (value === undefined && issue.code !== "custom") return [{ path, reason: "is required" }];
   const isHidden =
     value === undefined || typeof value === "object" || isSecretAt(steps, secrets) || shapes.some(isConfidential);
-  const [source, remedy] = isUnnamed && path === "name" ? [" by default", "; set a name"] : ["", ""];
+  const isUnquoted = ["number", "boolean"].includes(typeof value) && "expected" in issue && issue.expected === "string";
+  const [source, remedy] =
+    isUnnamed && path === "name" ? [" by default", "; set a name"] : ["", isUnquoted ? "; put it in quotes" : ""];
   const shown = isHidden ? "" : `is ${showValue(value)}${source}; `;
   return [{ path, reason: `${shown}${expectation(issue, shape)}${remedy}` }];
 }
@@ -167,8 +169,10 @@ function shrinkFailures(shape: z.ZodObject, olds: Properties, news: Properties, 
     const { growsOnly: remedy } = optionsOf(schema);
     if (remedy === undefined || typeof oldSize !== "number" || typeof newSize !== "number" || newSize >= oldSize)
       return [];
-    const sizes = isSecretAt([key], secrets) ? "" : ` from ${oldSize} to ${newSize}`;
-    return [{ path: key, reason: `cannot shrink${sizes}; ${remedy}` }];
+    const reason = isSecretAt([key], secrets)
+      ? `cannot shrink; ${remedy}`
+      : `cannot shrink from ${oldSize} to ${newSize}; set ${oldSize} or more, or ${remedy}`;
+    return [{ path: key, reason }];
   });
   if (failures.length === 0) return [];
   return diffProperties(shape, olds, news).some((change) => change.replace) ? [] : failures;

@@ -24,7 +24,7 @@ describe("a bad input is rejected with its path, its value and what is allowed",
     [
       templateInputs,
       { imageName: 1, containerDiskInGb: -1 },
-      "imageName: is 1; must be a string",
+      "imageName: is 1; must be a string; put it in quotes",
       "containerDiskInGb: is -1; must be 0 or more",
     ],
     [
@@ -47,7 +47,11 @@ describe("a bad input is rejected with its path, its value and what is allowed",
       { imageName: "a", ports: "8888" },
       'ports: is "8888"; must be a comma-separated list of <port>/http or <port>/tcp with ports from 1 to 65535, such as "8888/http,22/tcp"',
     ],
-    [endpointInputs, { templateId: "t", gpuTypeIds: ["NVIDIA L4", 4] }, "gpuTypeIds[1]: is 4; must be a string"],
+    [
+      endpointInputs,
+      { templateId: "t", gpuTypeIds: ["NVIDIA L4", 4] },
+      "gpuTypeIds[1]: is 4; must be a string; put it in quotes",
+    ],
     [
       jobInvokeInputs,
       { endpointId: "e", input: {}, policy: { ttl: 1 } },
@@ -65,7 +69,7 @@ describe("a bad input is rejected with its path, its value and what is allowed",
       { endpointId: "e", input: {}, webhook: "ftp://127.0.0.1/", s3Config: { accessSecret: 90210, bucket: "b" } },
       "s3Config.bucket: unknown property; expected one of accessId, accessSecret, bucketName, endpointUrl",
       'webhook: is "ftp://127.0.0.1/"; must be an address that begins with http:// or https://',
-      "s3Config.accessSecret: must be a string",
+      "s3Config.accessSecret: must be a string; put it in quotes",
     ],
     [
       jobInvokeInputs,
@@ -100,7 +104,7 @@ describe("a bad input is rejected with its path, its value and what is allowed",
       { imageNaem: "a", volumeInGb: 10, dockerArgs: 1 },
       'imageNaem: unknown property; did you mean "imageName"?',
       "imageName: is required",
-      "dockerArgs: is 1; must be a string",
+      "dockerArgs: is 1; must be a string; put it in quotes",
       "volumeInGb: is 10; must be 0 when isServerless is true",
     ],
     [
@@ -177,7 +181,9 @@ describe("no message contains a value at a path that the program made secret", (
       checkInputs(networkVolumeInputs, olds ?? {}, news ?? {}, naming("chat"), secrets).failures.map(
         ({ reason }) => reason,
       );
-    expect(reasons([])).toEqual([expect.stringMatching(/^cannot shrink from 20 to 10; /)]);
+    expect(reasons([])).toEqual([
+      "cannot shrink from 20 to 10; set 20 or more, or create a new volume under another resource name",
+    ]);
     expect(reasons([["size"]])).toEqual([expect.stringMatching(/^cannot shrink; /)]);
   });
 });
@@ -198,10 +204,10 @@ describe("a value that is unknown before deployment", () => {
 
   test("does not hide an adjacent fault, at any depth", () => {
     expect(linesOf(templateInputs, { imageName: unknown, env: { A: unknown, B: 2 } })).toEqual([
-      "env.B: must be a string",
+      "env.B: must be a string; put it in quotes",
     ]);
     expect(linesOf(endpointInputs, { templateId: unknown, gpuTypeIds: [unknown, 4] })).toEqual([
-      "gpuTypeIds[1]: is 4; must be a string",
+      "gpuTypeIds[1]: is 4; must be a string; put it in quotes",
     ]);
     expect(linesOf(jobInvokeInputs, { endpointId: unknown, input: { a: unknown }, policy: { ttl: 1 } })).toEqual([
       "policy.ttl: is 1; must be a whole number from 10000 to 604800000",
