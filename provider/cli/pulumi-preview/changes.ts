@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { optionsOf } from "serverless-compute-api/shapes";
-import { isSecret } from "../../engine/engine-properties";
+import { isSecret, unknownText } from "../../engine/engine-properties";
 import { isRecord, type Properties, pathText, toProperties } from "../../engine/values";
 import { isOmitted, isRecorded } from "../../framework/properties/defaults";
 import { diffProperty } from "../../framework/properties/diff";
@@ -45,6 +45,9 @@ export interface ResourceChange {
   properties: PropertyChange[];
   warnings: string[];
 }
+
+/** Text of an unknown value. */
+export const unknownLabel = "known after deployment";
 
 /** Placeholder of a secret value. */
 export const secretValue = "[secret]";
@@ -140,7 +143,7 @@ const isDefaultName =
   (value: unknown): boolean =>
     typeof value === "string" && isGeneratedName(value, urn);
 
-/** Inputs without internal properties, secrets masked. */
+/** Inputs without internal properties, secrets masked, and with a label for each unknown value. */
 function visibleInputs(
   inputs: Record<string, unknown> | null | undefined,
   kind: Kind | undefined,
@@ -155,9 +158,10 @@ function visibleInputs(
   );
 }
 
-/** A value with secrets masked at any depth. */
+/** A value with secrets masked and unknown values labelled, at any depth. */
 function maskSecrets(value: unknown): unknown {
   if (isSecret(value)) return secretValue;
+  if (value === unknownText) return unknownLabel;
   if (Array.isArray(value)) return value.map(maskSecrets);
   return isRecord(value)
     ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskSecrets(item)]))

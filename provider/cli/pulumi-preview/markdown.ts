@@ -1,7 +1,6 @@
-import { unknownText } from "../../engine/engine-properties";
 import { parseUrn, shortType } from "../../framework/urn";
 import { countOf } from "../terminal";
-import { changesOf, type PropertyChange, type ResourceChange, releaseText, secretValue } from "./changes";
+import { changesOf, type PropertyChange, type ResourceChange, releaseText, secretValue, unknownLabel } from "./changes";
 import type { Message, Preview } from "./preview";
 
 /** Characters of a value in the table. */
@@ -21,14 +20,11 @@ function codeText(text: string): string {
 export const escapeMarkdown = (text: string): string =>
   text.replace(/\s+/g, " ").replace(/[\\`*_{}[\]<>|#~@]/g, (character) => `\\${character}`);
 
-/** Text of an unknown value. */
-const unknownLabel = "known after deployment";
-
 /** One side of a change. */
 function valueText(value: unknown): string {
   if (value === undefined) return "not set";
-  if (value === unknownText) return unknownLabel;
-  const json = JSON.stringify(value).replaceAll(JSON.stringify(unknownText), unknownLabel);
+  if (value === unknownLabel) return unknownLabel;
+  const json = JSON.stringify(value).replaceAll(JSON.stringify(unknownLabel), unknownLabel);
   return codeText(value === secretValue ? value : json);
 }
 

@@ -6,8 +6,8 @@ import { command } from "./terminal";
 const path = (name: string): string =>
   fileURLToPath(new URL(`../../../fixtures/previews/${name}.json`, import.meta.url));
 const recorded = (name: string): string => readFileSync(path(name), "utf8");
-async function comment(preview: string): Promise<string> {
-  const { code, out, err } = await command(["preview-comment"], preview);
+async function comment(preview: string, ...options: string[]): Promise<string> {
+  const { code, out, err } = await command(["preview-comment", ...options], preview);
   expect({ code, err }).toEqual({ code: 0, err: "" });
   return out;
 }
@@ -150,6 +150,9 @@ describe("a comment", () => {
     expect(out).toContain("`templateId` | known after deployment |");
     expect(out).toContain('`env` | `{"HOST":known after deployment,"A":"1"}` |');
     expect(out).toContain('`networkVolumeIds` | `["v1",known after deployment]` |');
+    const rows = await comment(previewOf({ urn, op: "create", newState: { inputs } }), "--json");
+    expect(rows).toContain('"new": "known after deployment"');
+    expect(rows).not.toContain(unknown);
   });
 
   it("redacts plain variables whose names look like credentials, and still lists their changes", async () => {
