@@ -74,9 +74,11 @@ export function resourceArguments(
   args: object,
   opts: pulumi.CustomResourceOptions = {},
 ): [type: string, name: string, inputs: pulumi.Inputs, opts: pulumi.CustomResourceOptions] {
+  // A program in JavaScript may omit the arguments. The check then names the required ones.
+  const given = args ?? {};
   for (const reserved of ["id", "urn"]) {
     // The SDK would drop the input silently.
-    if (reserved in args)
+    if (reserved in given)
       throw new pulumi.ResourceError(`${kind} "${name}": "${reserved}" is not an input`, opts.parent);
   }
   if (opts.id === "") {
@@ -93,14 +95,14 @@ export function resourceArguments(
   checkProgramConfig();
   const inputs = {
     ...Object.fromEntries(propertyNames[kind].map((key) => [key, undefined])),
-    ...args,
+    ...given,
     __provider: providerReference(kind),
     __urn: resourceUrn(kind, name, opts),
     __timeouts: opts.customTimeouts,
     __replaceOnChanges: opts.replaceOnChanges,
     __existing: opts.id === undefined ? undefined : true,
     // A rejected value fails the resource itself, with its own error.
-    __secrets: secretsOf(args).catch(() => undefined),
+    __secrets: secretsOf(given).catch(() => undefined),
   };
   const options = isTransformed(opts) ? { ...opts, transforms: [...(opts.transforms ?? []), recordTransformed] } : opts;
   return [typeToken(kind), name, inputs, options];

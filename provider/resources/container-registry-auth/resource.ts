@@ -24,7 +24,7 @@ import { disableStackTraces, resourceArguments } from "../resource-arguments";
 export class ContainerRegistryAuth extends pulumi.CustomResource {
   constructor(name: string, args: ContainerRegistryAuthArgs, opts?: pulumi.CustomResourceOptions) {
     // A missing value stays undefined, so that the check reports it.
-    const guarded = args.password === undefined ? args : { ...args, password: pulumi.secret(args.password) };
+    const guarded = args?.password === undefined ? args : { ...args, password: pulumi.secret(args.password) };
     const restoreStackTraces = disableStackTraces();
     try {
       super(...resourceArguments("ContainerRegistryAuth", name, guarded, opts));

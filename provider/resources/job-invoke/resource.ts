@@ -37,7 +37,7 @@ import { disableStackTraces, resourceArguments } from "../resource-arguments";
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: with a base class of our own, the SDK would report it as the source position
 export class JobInvoke extends pulumi.CustomResource {
   constructor(name: string, args: JobInvokeArgs, opts?: pulumi.CustomResourceOptions) {
-    const guarded = args.s3Config === undefined ? args : { ...args, s3Config: pulumi.secret(args.s3Config) };
+    const guarded = args?.s3Config === undefined ? args : { ...args, s3Config: pulumi.secret(args.s3Config) };
     const restoreStackTraces = disableStackTraces();
     try {
       super(...resourceArguments("JobInvoke", name, guarded, opts));

@@ -27,7 +27,7 @@ export class Secret extends pulumi.CustomResource {
 
   constructor(name: string, args: SecretArgs, opts?: pulumi.CustomResourceOptions) {
     // A missing value stays undefined, so that the check reports it.
-    const secretArgs = args.value === undefined ? args : { ...args, value: pulumi.secret(args.value) };
+    const secretArgs = args?.value === undefined ? args : { ...args, value: pulumi.secret(args.value) };
     const restoreStackTraces = disableStackTraces();
     try {
       super(...resourceArguments("Secret", name, secretArgs, opts));
@@ -35,7 +35,7 @@ export class Secret extends pulumi.CustomResource {
       restoreStackTraces();
     }
     // In the preview of a create, the id is missing and a generated name is provisional: the update generates another name.
-    const hasName = args.name !== undefined;
+    const hasName = args?.name !== undefined;
     this.reference = withPreviewValue(this.reference, () =>
       hasName
         ? this.name.apply(secretReference)

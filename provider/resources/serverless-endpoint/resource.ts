@@ -52,11 +52,12 @@ export class ServerlessEndpoint extends pulumi.CustomResource {
     } finally {
       restoreStackTraces();
     }
+    const given: Partial<ServerlessEndpointArgs> = args ?? {};
     this.url = withPreviewValue(this.url, () => {
       // An explicit provider may have other addresses.
       if (this.getProvider(typeToken("ServerlessEndpoint"))) return undefined;
       // The address of a load balancer is known only to the service.
-      if (args.type !== undefined && args.type !== "QUEUE") return undefined;
+      if (given.type !== undefined && given.type !== "QUEUE") return undefined;
       const serverlessUrl = resolveServerlessUrl(programConfig);
       return serverlessUrl === undefined ? undefined : this.id.apply((id) => jobApiRoot(serverlessUrl, id));
     });
@@ -65,15 +66,15 @@ export class ServerlessEndpoint extends pulumi.CustomResource {
       const inputOf = <Value>(output: pulumi.Output<Value>, arg: unknown): pulumi.Output<Value | undefined> =>
         arg === undefined ? knownOr<Value | undefined>(output, pulumi.output(undefined)) : output;
       const content = {
-        templateId: inputOf(this.templateId, args.templateId),
-        imageName: inputOf(this.imageName, args.imageName),
-        dockerArgs: inputOf(this.dockerArgs, args.dockerArgs),
-        dockerEntrypoint: inputOf(this.dockerEntrypoint, args.dockerEntrypoint),
-        dockerStartCmd: inputOf(this.dockerStartCmd, args.dockerStartCmd),
-        env: inputOf(this.env, args.env),
-        ports: inputOf(this.ports, args.ports),
-        containerDiskInGb: inputOf(this.containerDiskInGb, args.containerDiskInGb),
-        containerRegistryAuthId: inputOf(this.containerRegistryAuthId, args.containerRegistryAuthId),
+        templateId: inputOf(this.templateId, given.templateId),
+        imageName: inputOf(this.imageName, given.imageName),
+        dockerArgs: inputOf(this.dockerArgs, given.dockerArgs),
+        dockerEntrypoint: inputOf(this.dockerEntrypoint, given.dockerEntrypoint),
+        dockerStartCmd: inputOf(this.dockerStartCmd, given.dockerStartCmd),
+        env: inputOf(this.env, given.env),
+        ports: inputOf(this.ports, given.ports),
+        containerDiskInGb: inputOf(this.containerDiskInGb, given.containerDiskInGb),
+        containerRegistryAuthId: inputOf(this.containerRegistryAuthId, given.containerRegistryAuthId),
       };
       return pulumi.output(content).apply(endpointRevisionOf);
     });

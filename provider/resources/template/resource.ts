@@ -47,7 +47,7 @@ export class Template extends pulumi.CustomResource {
       const { imageName, dockerArgs, dockerEntrypoint, dockerStartCmd, env, ports, containerDiskInGb } = this;
       const { containerRegistryAuthId: credentials } = this;
       // In a preview, an omitted input without a default is unknown.
-      const isOmitted = args.containerRegistryAuthId === undefined;
+      const isOmitted = args?.containerRegistryAuthId === undefined;
       const content = {
         imageName,
         dockerArgs,

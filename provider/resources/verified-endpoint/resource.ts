@@ -47,7 +47,9 @@ export class VerifiedEndpoint extends pulumi.ComponentResource {
 
   constructor(name: string, args: VerifiedEndpointArgs, opts?: pulumi.ComponentResourceOptions) {
     super("serverless-compute:index:VerifiedEndpoint", name, {}, opts);
-    const { template, endpoint = {}, verify } = args;
+    const { template, endpoint = {}, verify }: Partial<VerifiedEndpointArgs> = args ?? {};
+    // The endpoint would be deployed without a verification.
+    if (verify === undefined) throw new pulumi.ResourceError(`VerifiedEndpoint "${name}": verify: is required`, this);
     // The engine passes a component's providers and similar options to its resources, but not its timeouts.
     const options = { parent: this, ...(opts?.customTimeouts && { customTimeouts: opts.customTimeouts }) };
     this.template = template && new Template(name, { ...template, replaceOnChange: true }, options);

@@ -8,7 +8,7 @@ import {
   Template,
   VerifiedEndpoint,
 } from "pulumi-serverless-compute";
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { containerDefaults, revisionOf } from "../../../../provider/resources/template/revision";
 
 /** Outputs that no input sets. */
@@ -43,6 +43,30 @@ const previewValueOf = <Value>(output: pulumi.Output<Value>): Promise<Value | un
     const known: unknown = "isKnown" in output ? output.isKnown : undefined;
     void Promise.resolve(known).then((isKnown) => (isKnown ? void output.apply(resolve) : resolve(undefined)));
   });
+
+describe("a resource without arguments, as a program in JavaScript may create it,", () => {
+  const classes = { ContainerRegistryAuth, JobInvoke, NetworkVolume, Secret, ServerlessEndpoint, Template };
+
+  test.each(Object.entries(classes))(
+    "is registered, so that the check names the missing properties: %s",
+    (kind, type) => {
+      Reflect.construct(type, ["bare"]);
+      Reflect.construct(type, ["empty", null]);
+      return vi.waitFor(() => {
+        expect([...registered.keys()]).toEqual([`${kind} bare`, `${kind} empty`]);
+      });
+    },
+  );
+
+  test.each([
+    ["no arguments", []],
+    ["no verification", [{ endpoint: { imageName: "acme/echo:1" } }]],
+  ])("fails as a VerifiedEndpoint with %s, which would be deployed unverified", (_, args) => {
+    expect(() => Reflect.construct(VerifiedEndpoint, ["bare", ...args])).toThrow(
+      'VerifiedEndpoint "bare": verify: is required',
+    );
+  });
+});
 
 describe("the url in the preview of a ServerlessEndpoint", () => {
   const url = "http://127.0.0.1:7337/v2/chat-id";
