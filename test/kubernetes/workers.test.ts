@@ -7,11 +7,12 @@ import { createStorage, startRig, useCluster } from "./rig";
 
 test("a job runs in a pod with the template's environment, whose values are only in its Secret, and its output in the log", async (context) => {
   const rig = await startRig(context);
-  const id = await rig.endpoint({ env: { MODEL: "plain-value-7" } });
+  const odd = { "a/b c": "1", "..": "2", ["x".repeat(300)]: "3" };
+  const id = await rig.endpoint({ env: { ...odd, MODEL: "plain-value-7" } });
   const record = await rig.clients.jobs.runsync(id, { input: { do: "log", text: "a line of the pod" } });
   expect(record).toMatchObject({ status: "COMPLETED" });
   const env = await rig.clients.jobs.runsync(id, { input: { do: "env" } });
-  expect(env.output).toMatchObject({ MODEL: "plain-value-7", RUNPOD_ENDPOINT_ID: id });
+  expect(env.output).toMatchObject({ ...odd, MODEL: "plain-value-7", RUNPOD_ENDPOINT_ID: id });
   // The kubelet reports the phase a moment after the worker has started, so a fast worker's first job can end before.
   await expect.poll(rig.pods).toMatchObject([{ status: { phase: "Running" }, spec: { nodeName: "127.0.0.1" } }]);
   const [pod] = await rig.pods();

@@ -127,9 +127,10 @@ export function podBody(
           imagePullPolicy: "IfNotPresent",
           ...(entrypoint.length > 0 ? { command: entrypoint.map(literal) } : {}),
           ...(cmd.length > 0 ? { args: cmd.map(literal) } : {}),
-          env: variables.map((variable) => ({
+          // A key of a Secret allows fewer characters than the name of a variable.
+          env: variables.map((variable, index) => ({
             name: variable,
-            valueFrom: { secretKeyRef: { name, key: variable } },
+            valueFrom: { secretKeyRef: { name, key: String(index) } },
           })),
           ports: ports.map((containerPort) => ({ containerPort })),
           resources: { limits, requests: { "ephemeral-storage": "0" } },
@@ -166,7 +167,7 @@ export function secretBody(
       ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid: podUid }],
     },
     immutable: true,
-    stringData: { ...env, ...(auths ? { ".dockerconfigjson": JSON.stringify({ auths }) } : {}) },
+    stringData: { ...Object.values(env), ...(auths ? { ".dockerconfigjson": JSON.stringify({ auths }) } : {}) },
   };
 }
 

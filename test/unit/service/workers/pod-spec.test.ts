@@ -134,10 +134,13 @@ const rules: [rule: string, of: PodCase, property: string, value: unknown][] = [
     ["serve", "$$(HOME) a"],
   ],
   [
-    "variables are read from the Secret",
-    { variables: ["TOKEN"] },
+    "variables are read from the Secret, whose keys allow fewer characters than their names",
+    { variables: ["TOKEN", "a/b c"] },
     `${container}.env`,
-    [{ name: "TOKEN", valueFrom: { secretKeyRef: { name: "serverless-compute-w1", key: "TOKEN" } } }],
+    ["TOKEN", "a/b c"].map((name, index) => ({
+      name,
+      valueFrom: { secretKeyRef: { name: "serverless-compute-w1", key: String(index) } },
+    })),
   ],
   ["a worker for jobs has no ports", {}, `${container}.ports`, []],
   [
@@ -215,7 +218,7 @@ describe("the Secret of a pod", () => {
         ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: "serverless-compute-w1", uid: "u1" }],
       },
       immutable: true,
-      stringData: { TOKEN: "t" },
+      stringData: { 0: "t" },
     });
   });
 
@@ -231,7 +234,7 @@ describe("the Secret of a pod", () => {
     const config = JSON.stringify({ auths: { [registry]: registryAuth } });
     expect(secretOf({ registryAuth }, image)).toMatchObject({
       type: "kubernetes.io/dockerconfigjson",
-      stringData: { TOKEN: "t", ".dockerconfigjson": config },
+      stringData: { 0: "t", ".dockerconfigjson": config },
     });
   });
 });
