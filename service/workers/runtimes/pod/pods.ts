@@ -125,6 +125,8 @@ export async function createPods({
       throw interruption ?? error;
     } finally {
       ended.abort();
+      // A later error of the connection would be unhandled.
+      stream.destroy();
     }
   }
 

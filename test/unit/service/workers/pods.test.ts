@@ -119,6 +119,15 @@ describe("a service that starts", () => {
     await expect.poll(() => api.calls.filter((call) => call === "watch").length).toBeGreaterThan(1);
   });
 
+  test("lists its pods again if the version of its watch is too old", async () => {
+    const { api, warnings } = await useWorker();
+    const lists = (): number => api.calls.filter((call) => call === "GET pods").length;
+    const before = lists();
+    api.emit("ERROR", { code: 410, message: "too old resource version: 1 (240)" });
+    await expect.poll(lists).toBe(before + 1);
+    expect(warnings).toEqual([]);
+  });
+
   test("counts no pod as deleted that was created during an older list", async () => {
     const { api, start } = await useWorker();
     const lists = (): number => api.calls.filter((call) => call === "GET pods").length;
