@@ -36,7 +36,8 @@ function parseOptions(options: object) {
   return checked;
 }
 
-function withStartError<Result>(work: () => Result): Result {
+/** Returns the result of `work`; throws a StartError instead of a ServiceError. */
+export function withStartError<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {

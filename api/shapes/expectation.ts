@@ -54,7 +54,7 @@ function ruleOf(issue: z.core.$ZodIssue): string {
     case "unrecognized_keys":
       return `must not have ${issue.keys.map((key) => `"${key}"`).join(", ")}`;
     case "invalid_key":
-      return "must not have an empty name";
+      return issue.issues[0]?.code === "invalid_format" ? ruleOf(issue.issues[0]) : "must not have an empty name";
     default:
       return issue.message;
   }

@@ -35,8 +35,12 @@ export async function checkAccess(cluster: Cluster, storageClass: string | undef
 }
 
 /** The StartError for a call that failed at the start; any other error as it is. */
-export function toStartError(error: unknown, { displayUrl, namespace }: Cluster): unknown {
+export function toStartError(error: unknown, { displayUrl, namespace, hasCredentials }: Cluster): unknown {
   if (!(error instanceof CallError)) return error;
+  if (!hasCredentials && [401, 403].includes(error.status))
+    return new StartError(
+      `runtime "kubernetes": the kubeconfig has no credentials for ${displayUrl} (${error.message}); add a token, a client certificate or exec to the user of the context; tokenFile is not read`,
+    );
   if (error.status === 404)
     return new StartError(`kubernetes.namespace: "${namespace}" does not exist; create it or specify another one`);
   const remedy = error.status === 401 ? "" : "; check the cluster and the context";

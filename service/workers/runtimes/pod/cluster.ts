@@ -103,6 +103,8 @@ function createCluster(config: KubeConfig, namespace: string) {
     ...client,
     displayUrl,
     namespace,
+    /** False if all calls are anonymous: the client reads no other properties of a user. */
+    hasCredentials: Object.values({ ...config.getCurrentUser(), name: undefined }).some(Boolean),
     /** Context of the kubeconfig; undefined if the service runs in the cluster itself. */
     context: context === "inClusterContext" ? undefined : context,
     /** Sends a call with a timeout. */

@@ -7,7 +7,8 @@ export const serviceName = "serverless-compute";
 /** The port of the service in a cluster. */
 const port = 7337;
 
-interface ManifestOptions {
+/** Options of the objects that run the service in a cluster. */
+export interface ManifestOptions {
   image: string;
   /** An existing namespace; undefined for a new one. */
   namespace?: string;
@@ -15,7 +16,7 @@ interface ManifestOptions {
   /** Storage class of the service's data; undefined for the cluster's default. */
   storageClass?: string;
   /** Text of a seed file; undefined without one. */
-  seed: string | undefined;
+  seed?: string | undefined;
 }
 
 /** The objects that run the service in a cluster, with workers as pods of the same namespace. */

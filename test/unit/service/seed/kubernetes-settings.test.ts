@@ -14,7 +14,8 @@ const faults: Record<string, [value: unknown, path: string, text: string][]> = {
   ],
   namespace: [
     [["a"], "", '["a"] is not allowed; must be a string'],
-    ["", "", '"" is not allowed; must not be empty'],
+    ["Foo Bar", "", '"Foo Bar" is not allowed; must be a name of up to 63 lowercase letters, digits and "-"'],
+    ["", "", '"" is not allowed; must be a name'],
   ],
   workerUrl: [
     [7338, "", "7338 is not allowed; must be a string"],
@@ -22,7 +23,7 @@ const faults: Record<string, [value: unknown, path: string, text: string][]> = {
   ],
   gpuResource: [
     [1, "", "1 is not allowed; must be a string"],
-    ["", "", '"" is not allowed; must not be empty'],
+    ["gpu", "", '"gpu" is not allowed; must be a resource with its domain, such as nvidia.com/gpu'],
   ],
   gpuNodes: [
     ["NVIDIA L4", "", '"NVIDIA L4" is not allowed; must be an object'],
@@ -35,6 +36,12 @@ const faults: Record<string, [value: unknown, path: string, text: string][]> = {
       "unknown property; expected one of nodeSelector, tolerations",
     ],
     [{ "NVIDIA L4": { nodeSelector: { count: 1 } } }, ".NVIDIA L4.nodeSelector.count", "must be a string"],
+    [
+      { "NVIDIA L4": { nodeSelector: { gpu: "a b" } } },
+      ".NVIDIA L4.nodeSelector.gpu",
+      '"a b" is not allowed; must be up to',
+    ],
+    [{ "NVIDIA L4": { nodeSelector: { "a b": "1" } } }, ".NVIDIA L4.nodeSelector.a b", "must be a label, such as"],
     [{ "NVIDIA L4": { tolerations: { key: "gpu" } } }, ".NVIDIA L4.tolerations", "must be a list"],
     [{ "NVIDIA L4": { tolerations: ["gpu"] } }, ".NVIDIA L4.tolerations.0", "must be an object"],
     [
@@ -52,6 +59,17 @@ const faults: Record<string, [value: unknown, path: string, text: string][]> = {
       ".NVIDIA L4.tolerations.0.effect",
       'must be "NoSchedule", "PreferNoSchedule" or "NoExecute"',
     ],
+    ...[
+      [{ key: "a b" }, "key", '"a b" is not allowed; must be a label, such as'],
+      [{ key: "a", value: "b c" }, "value", "must be up to 63 letters"],
+      [{ key: "a", operator: "Exists", value: "b" }, "value", "must be empty with the operator Exists"],
+      [{ operator: "Equal" }, "operator", '"Equal" is not allowed; must be Exists without a key'],
+      [{ key: "a", effect: "NoSchedule", tolerationSeconds: 5 }, "effect", "must be NoExecute with tolerationSeconds"],
+    ].map(([toleration, name, text]): [object, string, string] => [
+      { "NVIDIA L4": { tolerations: [toleration] } },
+      `.NVIDIA L4.tolerations.0.${name}`,
+      String(text),
+    ]),
     [
       { "NVIDIA L4": { tolerations: [{ tolerationSeconds: "5" }] } },
       ".NVIDIA L4.tolerations.0.tolerationSeconds",
@@ -62,10 +80,11 @@ const faults: Record<string, [value: unknown, path: string, text: string][]> = {
     [["a"], "", '["a"] is not allowed; must be an object'],
     [{ "EU-RO-11": "a" }, ".EU-RO-11", "unknown property; expected one of "],
     [{ "EU-RO-1": 1 }, ".EU-RO-1", "1 is not allowed; must be a string"],
+    [{ "EU-RO-1": "-a" }, ".EU-RO-1", '"-a" is not allowed; must be up to 63 letters, digits'],
   ],
   storageClass: [
     [1, "", "1 is not allowed; must be a string"],
-    ["", "", '"" is not allowed; must not be empty'],
+    ["Fast", "", '"Fast" is not allowed; must be a name of up to 253 lowercase letters'],
   ],
   accessMode: [["ReadWriteMuch", "", 'must be "ReadWriteMany" or "ReadWriteOnce"']],
   podSecurity: [["none", "", 'must be "restricted" or "baseline"']],
@@ -73,6 +92,7 @@ const faults: Record<string, [value: unknown, path: string, text: string][]> = {
     ["1000", "", "must be a number"],
     [0, "", "must be 1 or more"],
     [1.5, "", "must be a whole number"],
+    [2 ** 31, "", "must be 2147483647 or less"],
   ],
 };
 
