@@ -2,8 +2,9 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClients } from "serverless-compute-api";
 import { expect, onTestFinished, test } from "vitest";
+import { restoreDataFolder, snapshotDataFolder } from "../../service/snapshots";
 import { createEndpoint } from "../docker/rig";
-import { serviceFolder } from "../support/folders";
+import { scratchFolder, serviceFolder } from "../support/folders";
 import { useCountingProxy } from "./counting-proxy";
 import { namesIn, podList, startRig, useCluster, useNamespace } from "./rig";
 import { useServiceProcess } from "./service-process";
@@ -134,6 +135,34 @@ test("after a kill of the service, a pod continues its job and its log for the n
   await expect.poll(() => readFile(join(dataFolder, "logs", `${id}.log`), "utf8")).toContain("a line after the kill");
   await service.end("SIGTERM");
   await expect.poll(pods).toEqual([]);
+});
+
+test("after a restore, pods of endpoints that the snapshot lacks are deleted, and others continue", async (context) => {
+  const cluster = await useCluster(context);
+  const namespace = await useNamespace(cluster.admin);
+  const [dataFolder, snapshot] = [serviceFolder(), join(scratchFolder(), "snapshot")];
+  const service = await useServiceProcess(context, { ...cluster, namespace, dataFolder });
+  const endpoint = { workersMin: 1, workersMax: 1 };
+  const kept = await createEndpoint(service, { image: cluster.image, endpoint });
+  await service.end("SIGTERM");
+  snapshotDataFolder(dataFolder, snapshot);
+  await service.start();
+  await createEndpoint(service, { image: cluster.image, endpoint });
+  const pods = async () => podList.parse(await cluster.admin.call("GET", `/api/v1/namespaces/${namespace}/pods`)).items;
+  const isRunning = { status: { containerStatuses: [{ state: { running: {} } }] } };
+  await expect.poll(pods).toMatchObject([isRunning, isRunning]);
+  const before = await pods();
+  await service.end("SIGKILL");
+  restoreDataFolder(dataFolder, snapshot);
+  await service.start();
+  const ofKept = before.filter(({ metadata }) => metadata.labels["serverless-compute/endpoint"] === kept);
+  const names = ofKept.map(({ metadata }) => metadata.name);
+  await expect.poll(async () => (await pods()).map(({ metadata }) => metadata.name)).toEqual(names);
+  const clients = createClients(service);
+  onTestFinished(() => clients.close());
+  expect(await clients.jobs.runsync(kept, { input: { do: "echo", text: "again" } })).toMatchObject({
+    status: "COMPLETED",
+  });
 });
 
 test("the log of a worker continues after a restart of its node's kubelet", async (context) => {
