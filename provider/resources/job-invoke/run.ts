@@ -65,7 +65,12 @@ export async function runJob(spec: JobSpec, context: JobContext): Promise<JobOut
   const startTime = clock.now();
   const submittedJob = await submit(spec, context);
   // The result of an unfinished job is no longer needed, so it must not occupy a worker.
-  const cancelJob = () => cancel(spec.endpointId, submittedJob.id, context);
+  const cancelJob = async () => {
+    const record = await cancel(spec.endpointId, submittedJob.id, context);
+    // A cancelled operation rejects with the reason of its cancellation, which does not name the job.
+    if (signal.aborted) context.progress(`job ${submittedJob.id} on endpoint "${spec.endpointId}" ${endOf(record)}`);
+    return record;
+  };
   const outcome = await waitUntilFinal(spec, submittedJob, startTime + timeLimit, timeLimit, context).catch(
     async (error: unknown) => {
       if (isApiError(error) && !signal.aborted) return { end: "unreadable" as const, error };
@@ -94,6 +99,12 @@ function unreadableFailure(
   const { message, help } = toUserError(error, { label, operation: "create", names: settings.names });
   return new UserError(`${message}\nThe job ${cancellationText(cancelled)}.`, { cause: error, help });
 }
+
+/** Returns the end of a sentence about a job after its cancellation. */
+const endOf = (record: JobRecord | undefined): string =>
+  record && isFinal(record.status) && record.status !== "CANCELLED"
+    ? `ended as ${record.status}`
+    : cancellationText(record?.status === "CANCELLED");
 
 /** Returns the end of a sentence about a job that did not finish. */
 export const cancellationText = (cancelled: boolean): string =>

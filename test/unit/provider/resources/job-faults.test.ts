@@ -248,7 +248,10 @@ describe("a job that exceeds its timeout", () => {
 });
 
 describe("a cancelled deployment", () => {
-  test("cancels the job on the service and ends with its own reason", async () => {
+  test.each([
+    ["was cancelled", job("CANCELLED")],
+    ["could not be cancelled and may still run", json({ error: "no" }, 400)],
+  ])("cancels the job on the service, reports that it %s, and ends with its own reason", async (end, cancel) => {
     const stop = new AbortController();
     const reason = new Error("stopped by the user");
     const { context, calls } = await startScriptedJobs({
@@ -257,10 +260,13 @@ describe("a cancelled deployment", () => {
         if (call === 3) stop.abort(reason);
         return job("IN_PROGRESS");
       },
-      cancel: () => job("CANCELLED"),
+      cancel: () => cancel,
     });
-    await expect(JobInvoke.create(inputsOf(), { ...context, signal: stop.signal })).rejects.toBe(reason);
-    expect(calls.at(-1)).toBe("cancel");
+    const lines: string[] = [];
+    const progress = (text: string): void => void lines.push(text);
+    await expect(JobInvoke.create(inputsOf(), { ...context, progress, signal: stop.signal })).rejects.toBe(reason);
+    expect(calls).toContain("cancel");
+    expect(lines.at(-1)).toBe(`job j1 on endpoint "e1" ${end}`);
   });
 
   test("sends nothing if it is cancelled before the submission", async () => {
