@@ -2,30 +2,22 @@ import { writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, onTestFinished } from "vitest";
-import type { ServiceTimings } from "../../../../../service/timings";
 import { useLocalService } from "../../../../support/local-service";
 import { at, stringAt } from "../../../../support/raw-http";
 import { workerList } from "./load-balancer";
 import { scratchFile, shortTimings } from "./programs";
 
 /** A service with an endpoint whose workers run version "1" of a handler; counts the workers continuously. */
-export async function useRollingEndpoint(
-  fields: object,
-  timings: Partial<ServiceTimings> = {},
-  env: Record<string, string> = { VERSION: "1" },
-) {
+export async function useRollingEndpoint(fields: object, env: Record<string, string> = { VERSION: "1" }) {
   const file = fileURLToPath(new URL("../../../../support/handlers/versioned.mjs", import.meta.url));
   const rig = await useLocalService({
     images: { versioned: file },
-    timings: { ...shortTimings, rolloutPause: 300, ...timings },
+    timings: { ...shortTimings, rolloutPause: 300 },
   });
   const jobs = await rig.jobsOn("versioned", { idleTimeout: 30, ...fields }, { env });
   const templateId = stringAt(await rig.rest("GET", `/endpoints/${jobs.id}`), "templateId");
   const managed = rig.jobs(`serverless/${jobs.id}`);
   const v2 = (path: string) => managed.call("GET", path);
-  const changed = async (path: string, body: object): Promise<void> => {
-    expect((await rig.rest("PATCH", path, body)).status).toBe(200);
-  };
 
   const workerIds = new Set<string>();
   let max = 0;
@@ -54,10 +46,10 @@ export async function useRollingEndpoint(
     /** Sends a REST v2 request for the endpoint. */
     v2,
     workers,
-    /** Changes fields of the endpoint. */
-    change: (body: object) => changed(`/endpoints/${jobs.id}`, body),
     /** Saves the template with these variables. */
-    deploy: (env: Record<string, string>) => changed(`/templates/${templateId}`, { env }),
+    async deploy(env: Record<string, string>) {
+      expect((await rig.rest("PATCH", `/templates/${templateId}`, { env })).status).toBe(200);
+    },
     /** Distinct versions of the workers. */
     versions: async () => [...new Set((await workers()).map(({ version }) => version))].sort(),
     /** Number of workers in a phase. */
