@@ -4,7 +4,6 @@ import { withHelp } from "../../provider/framework/help";
 import { withFingerprints } from "../support/default-names";
 import { restPaths } from "../support/dialect";
 import { type EngineService, image, useEngineService } from "../support/engine-service";
-import { interruptAfter } from "../support/interruption";
 import type { Run, Stack } from "../support/pulumi";
 import { hasProc, isEngine, isProvider, killStackProcesses, stackProcesses } from "../support/stack-processes";
 import type { Way } from "./way";
@@ -214,7 +213,13 @@ export function describeFailures(way: Way): void {
   it("cancels the job after one Ctrl-C and ends before the engine kills the provider", async () => {
     await stack.writeProgram(withLongJob());
     service.proxy.clear();
-    const up = await interruptAfter(service.proxy, stack.up, "GET", /\/status\//);
+    const interrupt = new AbortController();
+    const pendingUp = stack.up({ interrupt: interrupt.signal, end: "failure" });
+    await expect
+      .poll(() => service.proxy.requests.some(({ path, status }) => path.includes("/status/") && status))
+      .toBeTruthy();
+    interrupt.abort();
+    const up = await pendingUp;
     // The provider ended on its own; a kill by the engine causes another error.
     expect(errorOf(up, "JobInvoke long")).toContain("the deployment was cancelled");
     await expectCancelled();

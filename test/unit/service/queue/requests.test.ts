@@ -73,9 +73,3 @@ test.each(["run", "runsync?wait=1000"])(
     expect((await call("GET", `/stream/${id}`)).status).toBe(200);
   },
 );
-
-test("without the delay, a new job is found at once", async () => {
-  const { call, submit } = await (await useLocalService()).jobsOn("none", { workersMax: 0 });
-  const id = await submit({});
-  for (const [method, path] of [calls[0], calls[4]]) expect((await call(method, path + id)).status).toBe(200);
-});
