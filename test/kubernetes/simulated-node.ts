@@ -13,6 +13,11 @@ import { wholePod } from "./rig";
 const name = "simulated";
 const watchEvent = z.looseObject({ type: z.string(), object: wholePod });
 const secret = z.looseObject({ data: z.record(z.string(), z.string()) });
+const envShape = z.object({
+  name: z.string(),
+  valueFrom: z.object({ secretKeyRef: z.object({ key: z.string() }) }),
+});
+const specShape = z.looseObject({ containers: z.tuple([z.looseObject({ env: z.array(envShape) })]) });
 const mergePatch = "application/merge-patch+json";
 
 /**
@@ -58,7 +63,10 @@ export async function useSimulatedNode({ admin, folder }: { admin: Cluster; fold
   /** Requests jobs until the pod is deleted. */
   async function work(pod: string, signal: AbortSignal): Promise<void> {
     const { data } = secret.parse(await admin.call("GET", `${path}/secrets/${pod}`));
-    const variable = (key: string) => Buffer.from(data[key] ?? "", "base64").toString();
+    const { spec } = wholePod.parse(await admin.call("GET", `${path}/pods/${pod}`));
+    const [{ env }] = specShape.parse(spec).containers;
+    const keys = new Map(env.map(({ name, valueFrom }) => [name, valueFrom.secretKeyRef.key]));
+    const variable = (name: string) => Buffer.from(data[keys.get(name) ?? ""] ?? "", "base64").toString();
     const url = variable("RUNPOD_WEBHOOK_GET_JOB")
       .replace("$RUNPOD_POD_ID", variable("RUNPOD_POD_ID"))
       .replace("$ID", variable("RUNPOD_POD_ID"));
