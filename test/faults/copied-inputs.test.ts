@@ -111,7 +111,7 @@ describe.each(variantNames)("an input of a JobInvoke with the %s", (variant) => 
   const programOf = (property: string): Properties =>
     property === "request" ? { endpointId: "e0" } : { endpointId: "e0", input: { prompt: "pong" } };
   const deploy = (program: Properties) =>
-    deployResource(variant, "v2", { kind: "JobInvoke", program, record: { id: "j1" } });
+    deployResource(variant, "v2", { kind: "JobInvoke", program, record: { id: "j1" }, outputs: { jobId: "j1" } });
 
   test("is in the table", () => {
     expect(Object.keys(jobInputs).sort()).toEqual(Object.keys(kinds.JobInvoke.inputs.shape).sort());

@@ -116,11 +116,16 @@ export interface DeployedResource {
   refresh(fields: object): Promise<void>;
 }
 
-/** Deploys the object of a row with one variant; the service returns the row's record. */
+/** Deploys the object of a row with one variant; the service returns the row's record. `outputs` are those that are no inputs. */
 export async function deployResource(
   variantName: VariantName,
   dialect: Dialect,
-  { kind, program, record }: Pick<ReportedRow, "program" | "record"> & { kind: Kind },
+  {
+    kind,
+    program,
+    record,
+    outputs: created = { version: 1 },
+  }: Pick<ReportedRow, "program" | "record"> & { kind: Kind; outputs?: Properties },
 ): Promise<DeployedResource> {
   const served: Record<string, unknown> = { ...record };
   const clients = await clientsReturning(dialect, kind, served);
@@ -129,7 +134,7 @@ export async function deployResource(
   expect(failures).toEqual([]);
   // The record of a created object has its name, which may end in a random suffix.
   Object.assign(served, { name: inputs["name"] });
-  const { outputs } = await variant.read(record.id, { inputs, outputs: { ...inputs, version: 1 } });
+  const { outputs } = await variant.read(record.id, { inputs, outputs: { ...inputs, ...created } });
   let state: EngineState = { inputs, outputs };
   return {
     async preview(news, ignoreChanges = []) {
