@@ -153,18 +153,18 @@ function visibleInputs(
   return Object.fromEntries(
     entries.map(([key, value]) => {
       const schema = shape[key];
-      return [key, schema && optionsOf(schema).secret ? secretValue : maskSecrets(value)];
+      return [key, schema && optionsOf(schema).secret ? secretValue : visibleValue(value)];
     }),
   );
 }
 
 /** A value with secrets masked and unknown values labelled, at any depth. */
-function maskSecrets(value: unknown): unknown {
+function visibleValue(value: unknown): unknown {
   if (isSecret(value)) return secretValue;
   if (value === unknownText) return unknownLabel;
-  if (Array.isArray(value)) return value.map(maskSecrets);
+  if (Array.isArray(value)) return value.map(visibleValue);
   return isRecord(value)
-    ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, maskSecrets(item)]))
+    ? Object.fromEntries(Object.entries(value).map(([key, item]) => [key, visibleValue(item)]))
     : value;
 }
 
