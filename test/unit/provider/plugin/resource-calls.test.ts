@@ -111,26 +111,25 @@ test("a check's failure names a property only if the engine can print its value,
   ]);
 });
 
-test.each(["Box", "VerifiedEndpoint"])(
-  "an import without an object names the kind, the id and the allowed ids: %s",
-  async (kind) => {
-    const importing = resourceCalls(await createLoggingHost(""), {
-      Box: createBoxLifecycle({ read: async () => undefined }),
-    });
-    const read = {
-      urn: urnOf(kind),
-      id: " tt\n",
-      properties: engineProperties({}),
-      inputs: engineProperties({}),
-      timeout: 0,
-    };
-    expect(await failureOf(importing.read(read))).toBe(
-      kind === "Box"
-        ? 'Box " tt\\n": does not exist; pass the id (not the name) of a Box in the account of the API key'
-        : "unknown resource type serverless-compute:index:VerifiedEndpoint; this provider supports Box; instead of a component, import its resources",
-    );
-  },
-);
+test.each([
+  ["Box", 'Box " tt\\n": does not exist; pass the id (not the name) of a Box in the account of the API key'],
+  [
+    "VerifiedEndpoint",
+    "unknown resource type serverless-compute:index:VerifiedEndpoint; this provider supports Box; instead of a component, import its resources",
+  ],
+])("an import without an object names the kind, the id and the allowed ids: %s", async (kind, text) => {
+  const importing = resourceCalls(await createLoggingHost(""), {
+    Box: createBoxLifecycle({ read: async () => undefined }),
+  });
+  const read = {
+    urn: urnOf(kind),
+    id: " tt\n",
+    properties: engineProperties({}),
+    inputs: engineProperties({}),
+    timeout: 0,
+  };
+  expect(await failureOf(importing.read(read))).toBe(text);
+});
 
 test.each<[value: string, news: object]>([
   ["a short secret", { ports: asSecret("x") }],
