@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Properties, toProperties, toValue, type Value } from "../engine/values";
 import type { Context, ReadResult } from "./contract";
 import type { NamedObject, ObjectDefinition, ObservedObject, ResourceSchemas } from "./definition";
-import { defaultsOf, isOmitted, serviceDetermined, withOmitted } from "./properties/defaults";
+import { defaultsOf, isOmitted, withOmitted, withoutOmitted } from "./properties/defaults";
 import { diffProperty } from "./properties/diff";
 import { withDerivedOutputs } from "./properties/preview-outputs";
 import { propertyOf } from "./properties/schema";
@@ -42,13 +42,13 @@ export function observeObject<ApiObject extends NamedObject>(
 export function outputsOf<ApiObject extends NamedObject>(
   definition: ObjectDefinition<ApiObject>,
   object: ApiObject,
-  desired: Properties,
+  properties: Properties,
   context: Context,
 ): Properties {
-  const { inputs, outputs } = observeObject(definition, object, desired, context);
+  const { inputs, outputs } = observeObject(definition, object, withoutOmitted(properties), context);
   return {
     ...pick(outputs, Object.keys(definition.outputs.shape)),
-    ...pick(inputs, serviceDetermined(definition.inputs, desired)),
+    ...mergeRead(definition.inputs, properties, new Map(Object.entries(inputs))).determined,
   };
 }
 

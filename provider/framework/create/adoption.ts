@@ -124,7 +124,7 @@ export async function adopt<Inputs extends NamedInputs, ApiObject extends NamedO
   if (!found) return undefined;
   const { object, adoption } = found;
   context.progress(`adopting the existing ${definition.kind} ${object.id}`);
-  const outputs = outputsOf(definition, object, toProperties(inputs), context);
+  const outputs = outputsOf(definition, object, properties, context);
   const changed = new Set(adoption.changes.map(({ path }) => path[0]));
   const update = {
     olds: { ...adoption.existing, ...outputs },

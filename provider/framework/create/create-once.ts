@@ -62,9 +62,8 @@ export async function createOnce<Inputs extends NamedInputs, ApiObject extends N
 ): Promise<Created> {
   const { kind } = definition;
   const shape: z.ZodObject = definition.inputs;
-  const hasUniqueName = nameSourceOf(properties) === "random";
-  const create = { inputs, hasUniqueName, context };
-  if (hasUniqueName) return createOrFind(definition, create, new Set(), () => true);
+  const create = { inputs, properties, context };
+  if (nameSourceOf(properties) === "random") return createOrFind(definition, create, new Set(), () => true);
   return runSerialized(context, `${kind} ${inputs.name}`, async () => {
     const adopted = inputs.adoptExisting ? await adopt(definition, inputs, properties, context) : undefined;
     if (adopted) return adopted;
@@ -86,12 +85,13 @@ export async function createOnce<Inputs extends NamedInputs, ApiObject extends N
 
 async function createOrFind<Inputs extends NamedInputs, ApiObject extends NamedObject>(
   definition: ObjectDefinition<ApiObject, Inputs>,
-  { inputs, hasUniqueName, context }: { inputs: Inputs; hasUniqueName: boolean; context: Context },
+  { inputs, properties, context }: { inputs: Inputs; properties: Properties; context: Context },
   existingIds: ReadonlySet<string>,
   isMatch: (object: ApiObject) => boolean,
 ): Promise<Created> {
   const { kind } = definition;
   const { name } = inputs;
+  const hasUniqueName = nameSourceOf(properties) === "random";
   const allowsDuplicates = optionsOf(definition.inputs.shape.name).unique !== true;
   const lookup: Lookup<ApiObject> = async (options) => {
     const listing = await listAll((limits) => listNamed(definition, name, limits, context), options);
@@ -111,7 +111,7 @@ async function createOrFind<Inputs extends NamedInputs, ApiObject extends NamedO
     if (hasUniqueName) await removeDuplicates(definition, created, duplicates, context);
     else if (duplicates.length > 0) context.warn(possibleDuplicatesWarning(kind, name, duplicates));
   }
-  return { id: created.id, outputs: outputsOf(definition, created, toProperties(inputs), context) };
+  return { id: created.id, outputs: outputsOf(definition, created, properties, context) };
 }
 
 async function createWithRetries<ApiObject extends NamedObject>(

@@ -120,6 +120,7 @@ export function isOmitted(shape: z.ZodObject, key: string, olds: Properties): bo
 /** Names of the omitted properties whose values the service determines when it creates the object. */
 export const serviceDetermined = (shape: z.ZodObject, inputs: Properties): string[] =>
   Object.entries(shape.shape).flatMap(([key, schema]) => {
-    const { computedWhenUnset, serviceDefault } = optionsOf(schema);
-    return computedWhenUnset && serviceDefault === undefined && isAbsent(schema, inputs[key]) ? [key] : [];
+    const { computedWhenUnset, reportedWhenUnset, serviceDefault } = optionsOf(schema);
+    const isReported = reportedWhenUnset || (computedWhenUnset && serviceDefault === undefined);
+    return isReported && isAbsent(schema, inputs[key]) && !isDetermined(shape, key, inputs) ? [key] : [];
   });
