@@ -1,5 +1,5 @@
 /** Projects whose tests run a real Pulumi CLI. Each has a folder with the same name; some have a second project for REST v1. */
-const withEngine = ["engine", "plugin", "executable", "packages"];
+const withEngine = ["engine", "plugin", "executable", "packages", "kubernetes"];
 
 /** The other projects. */
 const otherProjects = [

@@ -223,15 +223,6 @@ describe("Clients of the hosted service: sent values", () => {
     expectResponse(await account.rest("DELETE", `/networkvolumes/${created}`), 204);
   });
 
-  test("capitalised booleans in REST queries are accepted", async () => {
-    const id = await account.endpoint();
-    const response = await account.rest("GET", `/endpoints/${id}?includeTemplate=True&includeWorkers=False`);
-    expectResponse(response, 200, { id });
-    expect(at(response.json, "template", "id")).toBeTypeOf("string");
-    expectResponse(await account.rest("GET", "/templates?includeEndpointBoundTemplates=True"), 200);
-    expectResponse(await account.rest("GET", "/endpoints?includeTemplate=maybe"), 400);
-  });
-
   test.each(["endpoints", "networkvolumes", "pods"])("GET /billing/%s returns a list", async (what) => {
     const response = await account.rest("GET", `/billing/${what}?bucketSize=day`);
     expectResponse(response, 200);

@@ -67,12 +67,15 @@ describe("REST management API: endpoints on CPUs", () => {
 });
 
 describe("REST management API: other endpoint operations", () => {
-  test("GET /endpoints?includeTemplate=true&includeWorkers=true adds template and workers", async () => {
-    const templateId = await account.template();
-    const id = await account.endpoint({ templateId });
-    const response = await account.rest("GET", "/endpoints?includeTemplate=true&includeWorkers=true");
-    const whole = expect.objectContaining({ id, template: expect.objectContaining({ id: templateId }), workers: [] });
-    expect(response.json).toEqual(expect.arrayContaining([whole]));
+  test("GET /endpoints?includeTemplate=true&includeWorkers=true adds template and workers", async (context) => {
+    const { id } = await account.jobsOn("echo", context, { workersMin: 1 });
+    const templateId = stringAt(await account.rest("GET", `/endpoints/${id}`), "templateId");
+    const template = expect.objectContaining({ id: templateId, imageName: target.image("echo", context) });
+    const idle = { id: expect.any(String), status: "idle", version: 1, isStale: false, startedAt: expect.any(String) };
+    const whole = expect.objectContaining({ id, template, workers: [expect.objectContaining(idle)] });
+    await expect
+      .poll(async () => (await account.rest("GET", "/endpoints?includeTemplate=true&includeWorkers=true")).json)
+      .toEqual(expect.arrayContaining([whole]));
   });
 
   test.each([

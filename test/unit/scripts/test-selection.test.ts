@@ -17,6 +17,7 @@ describe("the tests that run a Pulumi CLI", () => {
     ["asked", ["./test/engine", "test/unit"]],
     ["asked", ["--project", "plugin"]],
     ["asked", ["test/packages"]],
+    ["asked", ["--project", "kubernetes"]],
     ["asked", ["--project=unit", "--project=engine"]],
     ["none", ["test/unit/scripts"]],
     ["none", ["--project", "unit", "test/engine"]],
@@ -33,7 +34,7 @@ describe("without a CLI", () => {
     );
     expect(withoutEngineTests.args[0]).toBe("--reporter=json");
     expect(withoutEngineTests.text).toMatch(
-      /^NOT RUN: the tests of test\/engine, test\/plugin, test\/executable, test\/packages, which require a Pulumi CLI\.\n/,
+      /^NOT RUN: the tests of test\/engine, test\/plugin, test\/executable, test\/packages, test\/kubernetes, which require a Pulumi CLI\.\n/,
     );
     expect(withoutEngineTests.text).toContain("there is no `go` on PATH");
     expect(withoutEngineTests.code).toBe(0);
@@ -55,7 +56,7 @@ describe("without a CLI", () => {
       .filter((path) => path.endsWith(".test.ts"));
     expect(all).toEqual(expect.arrayContaining(fullOnly));
     const remaining = all.filter(
-      (path) => !fullOnly.includes(path) && !/^test\/(engine|plugin|executable|packages)\//.test(path),
+      (path) => !fullOnly.includes(path) && !/^test\/(engine|plugin|executable|packages|kubernetes)\//.test(path),
     );
     expect(remaining.length).toBeLessThan(all.length);
     expect(listed.sort()).toEqual(remaining.sort());
