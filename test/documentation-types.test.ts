@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Block, readPages } from "../scripts/docs/pages.mjs";
+import { scratchFolder } from "./support/folders";
 import { typeFaults } from "./support/type-check";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -48,11 +48,8 @@ function programOf(text: string): string {
   return [...lines, text, "export {};", ""].join("\n");
 }
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "documentation-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = scratchFolder(afterAll);
+beforeAll(async () => {});
 
 const blocks = readPages(root).flatMap((page) => page.blocks);
 

@@ -1,5 +1,4 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
@@ -8,6 +7,7 @@ import { run } from "../../scripts/child.mjs";
 import { parsePage } from "../../scripts/docs/pages.mjs";
 import { versions } from "../sdk/versions";
 import { useCrowdedService } from "../support/engine-service";
+import { scratchFolder } from "../support/folders";
 import { createStack, type Stack } from "../support/pulumi";
 import { containersOf, usePythonImage, useTestEngine } from "./rig";
 
@@ -34,8 +34,7 @@ async function dockerfileOn(base: string): Promise<string> {
 async function useExample(context: TestContext) {
   const { host, client } = useTestEngine(context);
   const base = usePythonImage(context);
-  const folder = await mkdtemp(join(tmpdir(), "docker-example-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = scratchFolder();
   await cp(join(root, "examples/docker/handler.py"), join(folder, "handler.py"));
   await writeFile(join(folder, "Dockerfile"), await dockerfileOn(base));
   // The container engine may be shared with the user, so image names of the page are replaced.

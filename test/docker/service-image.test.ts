@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
@@ -9,6 +8,7 @@ import { z } from "zod";
 import { run } from "../../scripts/child.mjs";
 import { makeServiceImageContext } from "../../scripts/release/service-image.mjs";
 import type { EngineClient } from "../../service/workers/runtimes/container/engine-client";
+import { scratchFolder } from "../support/folders";
 import { createStack } from "../support/pulumi";
 import { getWithHost } from "../support/raw-http";
 import { registerSecret } from "../support/secret-scan";
@@ -45,8 +45,7 @@ const composeShape = z.strictObject({
 /** Builds the image from its Dockerfile on a local base, because none can be pulled; removed after the test. */
 async function buildImage(host: string, base: string, client: EngineClient): Promise<string> {
   const image = `serverless-compute-test/service:${process.pid}`;
-  const folder = await mkdtemp(join(tmpdir(), "service-image-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = scratchFolder();
   await makeServiceImageContext(folder);
   const words = ["--host", host, "build", "--quiet", "--build-arg", `BASE=${base}`, "--tag", image, folder];
   const built = await run("docker", words, { env: { ...process.env, DOCKER_BUILDKIT: "0" }, timeout: 100_000 });

@@ -1,22 +1,20 @@
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
 import { type PluginProcess, startPlugin } from "../plugin/support/plugin-process";
 import { pluginFolder, pluginWay } from "../plugin/support/way";
+import { scratchFolder } from "../support/folders";
 import { pluginVersion } from "../support/pulumi";
 import { describeProxies } from "../ways/proxies";
 
-let folder: string;
+const folder = scratchFolder(afterAll, inject("packed"));
 const started = new Set<PluginProcess>();
-beforeAll(async () => {
-  folder = await mkdtemp(join(inject("packed"), "start-"));
-});
+beforeAll(async () => {});
 afterEach(() => {
   for (const { child } of started) child.kill("SIGKILL");
   started.clear();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function start(options: { env?: Record<string, string>; cwd?: string } = {}): Promise<PluginProcess> {
   const plugin = await startPlugin(join(pluginFolder(), "pulumi-resource-serverless-compute"), options);

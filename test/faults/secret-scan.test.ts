@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { appendFile, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createService } from "serverless-compute-local";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { run } from "../../scripts/child.mjs";
+import { scratchFolder } from "../support/folders";
 import { longSecrets } from "../support/long-secrets";
 import { send } from "../support/raw-http";
 import {
@@ -23,9 +23,8 @@ const secretValue = (): string => `planted-${randomBytes(9).toString("hex")}`;
 describe("the scan of a service's folder", () => {
   let folder: string;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "secret-scan-"));
+    folder = scratchFolder();
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   /** Runs a service with a secret, and a template with this readme. */
   async function serve(secret: string, readme: string): Promise<void> {

@@ -1,10 +1,10 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { z } from "zod";
 import { run } from "../../scripts/child.mjs";
 import { repository } from "../plugin/support/sdk";
+import { scratchFolder } from "../support/folders";
 
 const manifestShape = z.looseObject({
   name: z.string(),
@@ -16,11 +16,10 @@ const manifestShape = z.looseObject({
 });
 
 describe.each(["api", "provider", "service"] as const)("the packed %s", (part) => {
-  let folder: string;
+  const folder = scratchFolder(afterAll);
   let files: string[];
   let manifest: z.output<typeof manifestShape>;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "contents-"));
     const tarball = inject("tarballs")[["api", "provider", "service"].indexOf(part)] ?? "";
     await mkdir(folder, { recursive: true });
     const { code, stderr } = await run("tar", ["-xzf", tarball, "-C", folder, "--strip-components=1"]);
@@ -31,7 +30,6 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
       .map((file) => join(file.parentPath, file.name).slice(folder.length + 1));
     manifest = manifestShape.parse(JSON.parse(await readFile(join(folder, "package.json"), "utf8")));
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it("contains README, licence and compiled code, but no sources", async () => {
     expect(files).toEqual(expect.arrayContaining(["README.md", "LICENSE", "package.json"]));

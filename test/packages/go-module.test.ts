@@ -1,9 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { tagGoModule } from "../../scripts/release/go-module.mjs";
 import { missingGo } from "../plugin/support/sdk";
+import { scratchFolder } from "../support/folders";
 import { runChecked } from "../support/run-checked";
 
 const missingTool = await missingGo();
@@ -12,11 +12,8 @@ if (missingTool !== undefined) console.warn(`Nothing gets the tagged Go module: 
 const host = "https://github.com/acme-gpu/compute";
 const module = "github.com/acme-gpu/compute/sdk/go/serverlesscompute";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "go-module-"));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = scratchFolder(afterAll);
+beforeAll(async () => {});
 
 if (missingTool === undefined) {
   it("a release's Go SDK is found by `go get` at its tag, and is on no branch", async () => {

@@ -1,12 +1,12 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { z } from "zod";
 import { run } from "../../scripts/child.mjs";
 import { publishPackages } from "../../scripts/release/publish.mjs";
+import { scratchFolder } from "../support/folders";
 import { closeServer, listenOnLoopback } from "../support/loopback";
 
 const publicationShape = z.looseObject({
@@ -32,10 +32,9 @@ const server = createServer((request, response) => {
   });
 });
 
-let folder: string;
+const folder = scratchFolder(afterAll);
 let env: NodeJS.ProcessEnv;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "publish-"));
   for (const tarball of inject("tarballs")) await cp(tarball, join(folder, basename(tarball)));
   const origin = await listenOnLoopback(server);
   await writeFile(
@@ -53,10 +52,7 @@ beforeAll(async () => {
   const toVariables = Object.entries(settings).map(([key, value]) => [`npm_config_${key}`, value]);
   env = { ...process.env, ...Object.fromEntries(toVariables) };
 });
-afterAll(async () => {
-  await closeServer(server);
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => closeServer(server));
 
 const order = ["serverless-compute-api", "pulumi-serverless-compute", "serverless-compute-local"];
 const resultsOf = async (flags: string[]) =>

@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
@@ -10,6 +9,7 @@ import { generateSdk, sdkLanguages } from "../../scripts/generate/sdks.mjs";
 import { createProgress } from "../../scripts/progress.mjs";
 import { makeReleaseAssets } from "../../scripts/release/assets.mjs";
 import { repository } from "../plugin/support/sdk";
+import { scratchFolder } from "../support/folders";
 import { closeServer, listenOnLoopback } from "../support/loopback";
 
 const { version }: { version: string } = createRequire(import.meta.url)("../../provider/package.json");
@@ -18,7 +18,7 @@ const archive = (os: string, arch: string): string =>
 const platforms = ["linux", "darwin", "windows"].flatMap((os) => ["amd64", "arm64"].map((arch) => [os, arch] as const));
 
 /** The folder of the release's files, and of a Pulumi home. */
-const folder = await mkdtemp(join(tmpdir(), "release-"));
+const folder = scratchFolder(afterAll);
 const assets = join(folder, "assets");
 const sdks = join(folder, "sdks");
 const schema = join(repository, "schema.json");
@@ -30,7 +30,6 @@ const generated = await Promise.all(
 const reason = generated.flatMap((result) => ("reason" in result ? [result.reason] : []))[0];
 if (reason !== undefined) console.warn(`The release is made without SDKs: ${reason}`);
 beforeAll(() => makeReleaseAssets(assets, reason === undefined ? { sdks } : {}));
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 it("a release contains the plugin for each platform, the packages with their bills of materials, the schema and the SDKs", async () => {
   const packages = ["pulumi-serverless-compute", "serverless-compute-api", "serverless-compute-local"];

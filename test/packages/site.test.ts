@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { lastLines, run } from "../../scripts/child.mjs";
 import { repository } from "../plugin/support/sdk";
+import { scratchFolder } from "../support/folders";
 
 /** Sources of the site: pages, and files that its configuration reads. */
 const sources = ["docs", "scripts", "publisher.json", "CHANGELOG.md", "provider/package.json"];
@@ -32,8 +32,7 @@ function deadLinks(site: string, page: string): string[] {
 
 describe("the site of docs", () => {
   it("fails on a link to a missing page or heading", async () => {
-    const site = await mkdtemp(join(tmpdir(), "site-"));
-    onTestFinished(() => rm(site, { recursive: true, force: true }));
+    const site = scratchFolder();
     await mkdir(join(site, "guides"));
     await writeFile(join(site, "a.html"), '<h1 id="one"></h1>');
     const hrefs = ["../a#one", "/a", "#b", "https://example.com/x", "../a#two", "../c", "."];
@@ -45,8 +44,7 @@ describe("the site of docs", () => {
   // Its tools are 100 MB and used only by the site, so they are not installed in every run.
   if (process.env["FULL"])
     it("builds from a clean clone without dead links", { timeout: 300_000 }, async () => {
-      const folder = await mkdtemp(join(tmpdir(), "site-"));
-      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      const folder = scratchFolder();
       for (const path of sources) {
         await mkdir(dirname(join(folder, path)), { recursive: true });
         const filter = (from: string): boolean => !/node_modules|[\\/]\.vitepress[\\/](dist|cache)/.test(from);

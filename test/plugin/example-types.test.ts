@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { lastLines, run } from "../../scripts/child.mjs";
 import { generateSdk, type SdkLanguage } from "../../scripts/generate/sdks.mjs";
 import { exampleTexts } from "../support/example-texts";
+import { scratchFolder } from "../support/folders";
 import { typeFaults } from "../support/type-check";
 import { missingGo } from "./support/sdk";
 
@@ -45,11 +45,8 @@ const versionProgram = `public class Version {
 }`;
 
 describe("the schema's examples match the generated SDKs", () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "example-types-"));
-  });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  const folder = scratchFolder(afterAll);
+  beforeAll(async () => {});
 
   const sdkOf = async (language: SdkLanguage): Promise<string | undefined> => {
     const generated = await generateSdk(language, { schema: schemaPath, target: folder, cli: inject("cli") });

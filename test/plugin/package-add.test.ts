@@ -1,19 +1,18 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
 import { withCliOnPath } from "../../scripts/cli/cli.mjs";
+import { scratchFolder } from "../support/folders";
 import { repository, sdkFor } from "./support/sdk";
 
-let folder: string;
+const folder = scratchFolder(afterAll, inject("packed"));
 beforeAll(async () => {
-  folder = await mkdtemp(join(inject("packed"), "package-add-"));
   await writeFile(join(folder, "Pulumi.yaml"), "name: added\nruntime: nodejs\n");
   await writeFile(join(folder, "package.json"), '{ "name": "added", "private": true }\n');
   await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 it("`pulumi package add` accepts the plugin's schema, and generates an SDK with every resource if its host can", async () => {
   // A host built from published modules is older than this command, which then ends after the schema. It also cannot generate an SDK

@@ -1,8 +1,9 @@
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, symlink, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { dynamicWay } from "../engine/way";
 import { type EngineService, useEngineService } from "../support/engine-service";
+import { scratchFolder } from "../support/folders";
 import type { Stack } from "../support/pulumi";
 import { writePolicyHost } from "./support/policy-host";
 import { repository } from "./support/sdk";
@@ -32,12 +33,11 @@ describe.each(process.env["FULL"] ? variants : variants.slice(0, 1))(
   (_, variant) => {
     let service: EngineService;
     let stack: Stack;
-    let folder: string;
+    const folder = scratchFolder(afterAll, inject("packed"));
     let args: string[];
     let rules: string;
     beforeAll(async () => {
       service = await useEngineService();
-      folder = await mkdtemp(join(inject("packed"), "policy-"));
       const { pack, bin } = await copyPack(folder);
       rules = join(folder, "rules.json");
       await writeFile(rules, JSON.stringify({ "hourly-budget": { maxHourly: 2, ...prices } }));
@@ -45,10 +45,7 @@ describe.each(process.env["FULL"] ? variants : variants.slice(0, 1))(
       const path = [bin, process.env["PATH"]].join(delimiter);
       stack = await variant.createStack({ ...service.environment, PATH: path });
     });
-    afterAll(async () => {
-      await stack.remove();
-      await rm(folder, { recursive: true, force: true });
-    });
+    afterAll(() => stack.remove());
 
     const program = (parts: {
       image: string;

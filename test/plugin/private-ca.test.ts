@@ -1,19 +1,17 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type EngineService, useEngineService } from "../support/engine-service";
+import { scratchFolder } from "../support/folders";
 import type { Stack } from "../support/pulumi";
 import { startTlsProxy, type TlsProxy } from "../support/tls-proxy";
 import { pluginWay } from "./support/way";
 
 let service: EngineService;
 let proxy: TlsProxy;
-let folder: string;
+const folder = scratchFolder(afterAll);
 let stack: Stack;
 beforeAll(async () => {
   service = await useEngineService();
-  folder = await mkdtemp(join(tmpdir(), "private-ca-"));
   proxy = await startTlsProxy(service.proxy.origin, folder);
   const environment = Object.entries(service.environment).map(([name, value]) => [
     name,
@@ -28,7 +26,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await stack.remove();
   await proxy.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 it("a service with an untrusted certificate is rejected", async () => {

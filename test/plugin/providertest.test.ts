@@ -1,9 +1,10 @@
-import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { cp, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { lastLines, run } from "../../scripts/child.mjs";
 import { withCliOnPath } from "../../scripts/cli/cli.mjs";
 import { useEngineService } from "../support/engine-service";
+import { scratchFolder } from "../support/folders";
 import { missingGo, repository } from "./support/sdk";
 import { pluginFolder } from "./support/way";
 import { findYaml } from "./support/yaml";
@@ -17,8 +18,7 @@ describe.skipIf(missing !== undefined)("Pulumi's test framework for providers", 
   it("previews, deploys, refreshes and destroys a program", { timeout: 600_000 }, async () => {
     const service = await useEngineService();
     // The framework writes logs with secrets below TMPDIR and beside its tests.
-    const folder = await mkdtemp(join(inject("packed"), "providertest-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = scratchFolder(onTestFinished, inject("packed"));
     const [module, temporary] = [join(folder, "module"), join(folder, "tmp")];
     await cp(join(repository, "test", "plugin", "providertest"), module, { recursive: true });
     await mkdir(temporary);

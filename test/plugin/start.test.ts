@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { cp, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { cp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, credentials, status } from "@grpc/grpc-js";
 import { afterAll, afterEach, beforeAll, expect, inject, it } from "vitest";
 import { run } from "../../scripts/child.mjs";
+import { scratchFolder } from "../support/folders";
 import { describeUnsupportedNode } from "../ways/unsupported-node";
 import { type PluginProcess, startPlugin } from "./support/plugin-process";
 import { pluginWay } from "./support/way";
@@ -12,17 +13,15 @@ import { pluginWay } from "./support/way";
 describeUnsupportedNode(pluginWay);
 
 /** A copy of the installed package whose files the tests change. */
-let folder: string;
+const folder = scratchFolder(afterAll, inject("packed"));
 const started = new Set<PluginProcess>();
 beforeAll(async () => {
-  folder = await mkdtemp(join(inject("packed"), "start-"));
   await cp(join(inject("packed"), "node_modules", "pulumi-serverless-compute"), folder, { recursive: true });
 });
 afterEach(() => {
   for (const { child } of started) child.kill("SIGKILL");
   started.clear();
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function start(): Promise<PluginProcess> {
   const plugin = await startPlugin(join(folder, "bin", "pulumi-resource-serverless-compute"));

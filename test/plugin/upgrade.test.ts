@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { readdirSync } from "node:fs";
-import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { scratchFolder } from "../support/folders";
 import { createStack } from "../support/pulumi";
 import { registerSecret } from "../support/secret-scan";
 import { pluginFolder } from "./support/way";
@@ -54,8 +54,7 @@ const cases = Object.keys(examples)
 
 /** Copies a recorded program into an empty folder as a project with its runtime. */
 async function copyProgram(name: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "upgrade-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = scratchFolder();
   await cp(join(recordings, name), folder, { recursive: true });
   if (isYaml(name)) {
     const file = join(folder, "Pulumi.yaml");

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createService } from "serverless-compute-local";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { scratchFolder } from "../support/folders";
 import { findPython, sdk } from "./programs";
 import { pythonOf, runPython } from "./rig";
 import { versions } from "./versions";
@@ -16,8 +14,7 @@ describe(`PyPI runpod-flash ${versions.flash}`, () => {
     const service = await createService({ port: 0, ephemeral: true });
     onTestFinished(() => service.stop(0));
     // flash writes its state into the current folder.
-    const folder = await mkdtemp(join(tmpdir(), "flash-"));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = scratchFolder();
     const env = {
       HOME: folder,
       RUNPOD_ENDPOINT_BASE_URL: `${service.serverlessUrl}/v2`,

@@ -8,11 +8,11 @@ import { discardServiceFolder } from "./service-artefacts";
 export type AtEnd = (work: () => void | Promise<void>) => void;
 
 /** Creates a folder that its caller removes. */
-export const newFolder = (): string => mkdtempSync(join(tmpdir(), "serverless-compute-test-"));
+export const newFolder = (parent = tmpdir()): string => mkdtempSync(join(parent, "serverless-compute-test-"));
 
-/** Creates a folder that is removed at the end. */
-export function scratchFolder(atEnd: AtEnd = onTestFinished): string {
-  const folder = newFolder();
+/** Creates a folder that is removed at the end; `parent` is for modules that must be found from it. */
+export function scratchFolder(atEnd: AtEnd = onTestFinished, parent?: string): string {
+  const folder = newFolder(parent);
   atEnd(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

@@ -4,11 +4,11 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { compilerSteps, projectName, readProject } from "../../../scripts/add/project.mjs";
 import { root } from "../../../scripts/entry.mjs";
-import { temporaryFolder } from "./fake-cli";
+import { scratchFolder } from "../../support/folders";
 
 /** Creates a folder with these files. */
 function folderWith(files: Record<string, string>): string {
-  const folder = temporaryFolder();
+  const folder = scratchFolder();
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);

@@ -6,13 +6,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 import { isAlive, lastLines, run } from "../../../scripts/child.mjs";
-import { temporaryFolder } from "./fake-cli";
+import { scratchFolder } from "../../support/folders";
 
 const script = (name: string) => pathToFileURL(join(__dirname, "../../../scripts", name)).href;
 
 /** Starts a program from its source; it is killed after the test. */
 function start(text: string, ...flags: string[]): ChildProcess {
-  const path = join(temporaryFolder(), "program.mjs");
+  const path = join(scratchFolder(), "program.mjs");
   writeFileSync(path, text);
   const child = spawn(process.execPath, [...flags, path], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -43,14 +43,14 @@ test("a process is considered ended even before it is reaped", async () => {
 });
 
 test("a command that exceeds its timeout is killed with its child processes", async () => {
-  const record = join(temporaryFolder(), "pid");
+  const record = join(scratchFolder(), "pid");
   const finished = await run("sh", ["-c", `sleep 60 & echo $! > ${record}; wait`], { timeout: 2000 });
   expect(finished).toMatchObject({ timedOut: true, signal: "SIGKILL" });
   await until(() => !isAlive(Number(readFileSync(record, "utf8"))));
 });
 
 test("an interrupt waits for the command to end, and prevents later commands", async () => {
-  const ready = join(temporaryFolder(), "ready");
+  const ready = join(scratchFolder(), "ready");
   const controller = new AbortController();
   const running = run(
     "sh",
@@ -68,7 +68,7 @@ test("an interrupt waits for the command to end, and prevents later commands", a
 test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
   "a script that receives %s ends its child processes",
   async (signal) => {
-    const record = join(temporaryFolder(), "pid");
+    const record = join(scratchFolder(), "pid");
     const child = start(
       `import { run } from ${JSON.stringify(script("child.mjs"))};
      import { runScript } from ${JSON.stringify(script("entry.mjs"))};

@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { fullOnly } from "../../full-only.mjs";
-import { temporaryFolder, writeExecutable } from "./fake-cli";
+import { scratchFolder } from "../../support/folders";
+import { writeExecutable } from "./fake-cli";
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url));
 type Status = "passed" | "failed" | "skipped" | "todo";
@@ -27,7 +28,7 @@ interface Run {
 
 /** Runs the summary as CI does, in a repository of these files, and returns its lines and exit code. */
 function summary({ files, unreported = [], allowed = [], steps = {}, report, full = false, tools = {} }: Run) {
-  const root = temporaryFolder();
+  const root = scratchFolder();
   const write = (path: string, text: string): void => {
     mkdirSync(join(root, dirname(path)), { recursive: true });
     writeFileSync(join(root, path), text);

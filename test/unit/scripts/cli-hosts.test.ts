@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Cli } from "../../../scripts/cli/cli.mjs";
 import { findHost } from "../../../scripts/cli/hosts.mjs";
-import { temporaryFolder, writeCli, writeExecutable } from "./fake-cli";
+import { scratchFolder } from "../../support/folders";
+import { writeCli, writeExecutable } from "./fake-cli";
 
 /** Creates a CLI in its own folder, and a `go` that builds an empty program from a module with an additional file. */
 function machine() {
-  const root = temporaryFolder();
+  const root = scratchFolder();
   const cli: Cli = {
     command: join(root, "bin", "pulumi"),
     folder: join(root, "bin"),

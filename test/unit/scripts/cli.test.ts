@@ -2,21 +2,13 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, truncateSync, writeFi
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { CliMissing, findCli } from "../../../scripts/cli/cli.mjs";
+import { scratchFolder } from "../../support/folders";
 import { unusedOrigin } from "../../support/loopback";
-import {
-  serve,
-  serveRelease,
-  temporaryFolder,
-  version,
-  writeCli,
-  writeDynamicProvider,
-  writeExecutable,
-  writeGo,
-} from "./fake-cli";
+import { serve, serveRelease, version, writeCli, writeDynamicProvider, writeExecutable, writeGo } from "./fake-cli";
 
 /** Options without any CLI: no PATH, an empty cache, an empty release server, no Go. */
 async function emptyOptions() {
-  const folder = temporaryFolder();
+  const folder = scratchFolder();
   return {
     folder,
     path: join(folder, "on-path"),
@@ -62,7 +54,7 @@ describe("if every attempt fails", () => {
     };
     expect(await isAbsent({})).toBe(true);
     expect(await isAbsent({ downloadAddress: await unusedOrigin() })).toBe(true);
-    const go = join(temporaryFolder(), "go");
+    const go = join(scratchFolder(), "go");
     writeGo(go, { saying: "go1.22.4" });
     expect(await isAbsent({ go })).toBe(true);
     expect(await isAbsent({ downloadAddress: (await serveRelease({ damaged: true })).address })).toBe(false);

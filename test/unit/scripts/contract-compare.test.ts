@@ -1,11 +1,11 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { differences, openApiOperations } from "../../../scripts/contract/differences.mjs";
+import { scratchFolder } from "../../support/folders";
 
 const volumes = (size: object, extra: object = {}) => ({
   openapi: "3.1.0",
@@ -63,8 +63,7 @@ test("routes of only one side are named, routes of other families are ignored", 
 });
 
 test("the command reads YAML and JSON, prints the contract's revision and exits with 1 on a difference", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "contract-compare-"));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = scratchFolder();
   const script = fileURLToPath(new URL("../../../scripts/contract/compare.mjs", import.meta.url));
   const pinned = new URL("../../contract/rest-v2.json", import.meta.url);
   const { revision } = JSON.parse(await readFile(pinned, "utf8"));

@@ -1,21 +1,14 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
+import { scratchFolder } from "../../support/folders";
 import { closeServer, listenOnLoopback } from "../../support/loopback";
 
 /** Version of the fake CLIs. */
 export const version = "3.250.0";
-
-/** Creates an empty folder that is removed after the test. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "scripts-test-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
 
 /** Writes an executable shell script. */
 export function writeExecutable(path: string, ...lines: string[]): void {
@@ -64,7 +57,7 @@ export async function serve(listener: RequestListener): Promise<string> {
 
 /** Starts a server with a release in the official form: an archive and a file of checksums. */
 export async function serveRelease({ damaged = false } = {}): Promise<{ address: string; paths: string[] }> {
-  const folder = temporaryFolder();
+  const folder = scratchFolder();
   writeCli(join(folder, "pulumi"));
   const name = `pulumi-v${version}-${process.platform}-${process.arch}.tar.gz`;
   execFileSync("tar", ["-czf", join(folder, name), "-C", folder, "pulumi"]);

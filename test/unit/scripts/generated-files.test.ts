@@ -3,7 +3,7 @@ import { cpSync, existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } 
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test, vi } from "vitest";
-import { temporaryFolder } from "./fake-cli";
+import { scratchFolder } from "../../support/folders";
 
 // The generator runs twice.
 vi.setConfig({ testTimeout: 120_000 });
@@ -42,7 +42,7 @@ const paths = [
 ];
 /** A copy of the files and folders that the generator reads and compiles. */
 function repository(): string {
-  const folder = temporaryFolder();
+  const folder = scratchFolder();
   const isCopied = (path: string): boolean => !path.endsWith("node_modules");
   const packages = ["api", "provider", "service"];
   for (const path of [

@@ -9,11 +9,12 @@ import {
   remainingObjects,
   startService,
 } from "../../../scripts/quickstart/local-service.mjs";
-import { serve, temporaryFolder } from "./fake-cli";
+import { scratchFolder } from "../../support/folders";
+import { serve } from "./fake-cli";
 
 /** The options of a service and its address file, in a folder. */
 function plan() {
-  const folder = temporaryFolder();
+  const folder = scratchFolder();
   const options = {
     dataFolder: join(folder, "data"),
     images: { "acme/echo:1": process.execPath },

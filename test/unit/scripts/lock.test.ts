@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { LockTimeout, withLock } from "../../../scripts/lock.mjs";
-import { temporaryFolder } from "./fake-cli";
+import { scratchFolder } from "../../support/folders";
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, 20));
 
@@ -23,7 +23,7 @@ function deadProcess(): number {
 }
 
 test("work under the same lock in several processes never overlaps, and the lock is removed afterwards", async () => {
-  const folder = temporaryFolder();
+  const folder = scratchFolder();
   const script = join(folder, "work.mjs");
   const record = join(folder, "record");
   const address = pathToFileURL(join(__dirname, "../../../scripts/lock.mjs")).href;
@@ -46,7 +46,7 @@ test("work under the same lock in several processes never overlaps, and the lock
 });
 
 test("the lock is released if the work fails", async () => {
-  const path = join(temporaryFolder(), "lock");
+  const path = join(scratchFolder(), "lock");
   const work = async () => {
     throw new Error("disk failure");
   };
@@ -55,7 +55,7 @@ test("the lock is released if the work fails", async () => {
 });
 
 test("one of several processes takes over the lock of a dead process immediately", async () => {
-  const folder = temporaryFolder();
+  const folder = scratchFolder();
   const path = join(folder, "lock");
   const record = join(folder, "record");
   createLock(path, deadProcess());
@@ -70,7 +70,7 @@ test("one of several processes takes over the lock of a dead process immediately
 });
 
 test("the lock of another machine is taken over if it is not renewed", async () => {
-  const path = join(temporaryFolder(), "lock");
+  const path = join(scratchFolder(), "lock");
   createLock(path, 1, "another-machine");
   let isWaiting = false;
   const onWait = () => {
@@ -81,7 +81,7 @@ test("the lock of another machine is taken over if it is not renewed", async () 
 });
 
 test("a holder that works longer than the limit renews its lock", async () => {
-  const path = join(temporaryFolder(), "lock");
+  const path = join(scratchFolder(), "lock");
   const order: string[] = [];
   const heartbeatTimeout = 1500;
   let second: Promise<unknown> = Promise.resolve();
@@ -97,13 +97,13 @@ test("a holder that works longer than the limit renews its lock", async () => {
 });
 
 test("an unknown file in the lock is ignored after the limit", async () => {
-  const path = join(temporaryFolder(), "lock");
+  const path = join(scratchFolder(), "lock");
   mkdirSync(join(path, "unknown"), { recursive: true });
   await expect(withLock(path, async () => "done", { heartbeatTimeout: 40, poll: 5 })).resolves.toBe("done");
 });
 
 test("the error of a caller that stops waiting names the lock's holder", async () => {
-  const path = join(temporaryFolder(), "lock");
+  const path = join(scratchFolder(), "lock");
   await withLock(path, async () => {
     const error = await withLock(path, async () => {}, { timeout: 0 }).catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(LockTimeout);

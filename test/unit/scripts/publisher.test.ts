@@ -7,7 +7,7 @@ import { serviceGuides, startLanguages } from "../../../scripts/generate/install
 import { manifestText, publicationText, publishedPackages } from "../../../scripts/generate/metadata.mjs";
 import { packageSchema } from "../../../scripts/generate/schema/package-schema";
 import { readPublisher } from "../../../scripts/publisher.mjs";
-import { temporaryFolder } from "./fake-cli";
+import { scratchFolder } from "../../support/folders";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const noPublisher = { repository: null, publisher: null, npmScope: null };
@@ -17,7 +17,7 @@ const manifestOf = (folder: (typeof publishedPackages)[number]): string =>
 
 /** Reads a publisher.json of that text. */
 function read(text: string) {
-  const folder = temporaryFolder();
+  const folder = scratchFolder();
   writeFileSync(join(folder, "publisher.json"), text);
   return readPublisher(folder);
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { releaseVersion, withVersion } from "../../../scripts/release/version.mjs";
-import { temporaryFolder } from "./fake-cli";
+import { scratchFolder } from "../../support/folders";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const packages = ["api", "provider", "service"];
@@ -11,7 +11,7 @@ const examples = ["yaml", "python", "typescript-plugin"].map((name) => `examples
 
 /** The files of the repository that contain a version. */
 function repository(): string {
-  const folder = temporaryFolder();
+  const folder = scratchFolder();
   const files = ["package.json", "package-lock.json", ".changeset/config.json", "CHANGELOG.md", "docs/plugin.md"];
   const manifests = packages.map((name) => `${name}/package.json`);
   for (const path of [...files, ...manifests, ...examples]) cpSync(join(root, path), join(folder, path));

@@ -1,6 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -9,17 +8,15 @@ import { typedProgram } from "../../../scripts/generate/schema/examples/typed-pr
 import { packageSchema } from "../../../scripts/generate/schema/package-schema";
 import { readPublisher } from "../../../scripts/publisher.mjs";
 import { type ExampleText, exampleTexts } from "../../support/example-texts";
+import { scratchFolder } from "../../support/folders";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const schema = packageSchema("0.1.0", readPublisher());
 const texts = exampleTexts(schema);
 const inLanguage = (language: string): ExampleText[] => texts.filter((example) => example.language === language);
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "examples-"));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder(afterAll);
+beforeAll(() => {});
 
 const write = (name: string, text: string): string => {
   const path = join(folder, name);

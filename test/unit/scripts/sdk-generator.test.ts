@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Cli } from "../../../scripts/cli/cli.mjs";
 import { generateSdk, readLanguages, type SdkLanguage, sdkLanguages } from "../../../scripts/generate/sdks.mjs";
-import { temporaryFolder, writeExecutable } from "./fake-cli";
+import { scratchFolder } from "../../support/folders";
+import { writeExecutable } from "./fake-cli";
 
 interface Machine {
   /** True if the CLI's language hosts can generate SDKs; otherwise `complaint` contains the CLI's error. */
@@ -15,7 +16,7 @@ interface Machine {
 
 /** Creates a CLI, a `go` that builds a generator, and a folder for the SDKs. */
 function machine({ hosts, stderr = "error: method GeneratePackage not implemented", go = "good" }: Machine) {
-  const root = temporaryFolder();
+  const root = scratchFolder();
   const cli: Cli = {
     command: join(root, "bin", "pulumi"),
     folder: join(root, "bin"),

@@ -2,7 +2,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { pendingSteps, prepareWorkspace } from "../../../scripts/workspace.mjs";
-import { temporaryFolder, writeExecutable } from "./fake-cli";
+import { scratchFolder } from "../../support/folders";
+import { writeExecutable } from "./fake-cli";
 
 /** A lockfile with a package and an optional package of that version. */
 const locked = (version: string) =>
@@ -10,7 +11,7 @@ const locked = (version: string) =>
 
 /** Creates a repository with the three packages, and an `npm` and a compiler that record their calls. */
 function repository() {
-  const root = temporaryFolder();
+  const root = scratchFolder();
   const write = (path: string, text = "") => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text);

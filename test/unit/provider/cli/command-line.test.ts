@@ -1,9 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { command, useFolder } from "./terminal";
+import { afterAll, describe, expect, it } from "vitest";
+import { scratchFolder } from "../../../support/folders";
+import { command } from "./terminal";
 
-const folder = useFolder();
+const folder = scratchFolder(afterAll);
 
 /** The smallest state with one of our dynamic resources. */
 const state = JSON.stringify({

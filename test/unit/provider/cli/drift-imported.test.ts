@@ -1,16 +1,17 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { drift } from "../../../../provider/cli/drift/drift";
 import type { Properties } from "../../../../provider/engine/values";
 import { type Kind, kinds } from "../../../../provider/resources";
+import { scratchFolder } from "../../../support/folders";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { expectResponse, type RawResponse, send, stringAt } from "../../../support/raw-http";
-import { environmentOf, recordingTerminal, useFolder } from "./terminal";
+import { environmentOf, recordingTerminal } from "./terminal";
 
 const bench = await useLifecycleBench();
-const folder = useFolder();
+const folder = scratchFolder(afterAll);
 
 /** The state of an imported object: its inputs, and the outputs that a refresh receives. */
 interface ImportedState {

@@ -2,17 +2,18 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { Dialect } from "serverless-compute-api";
-import { beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type DriftFlags, drift } from "../../../../provider/cli/drift/drift";
 import type { Properties } from "../../../../provider/engine/values";
 import { kinds } from "../../../../provider/resources";
+import { scratchFolder } from "../../../support/folders";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { expectResponse, send, stringAt } from "../../../support/raw-http";
-import { environmentOf, recordingTerminal, useFolder } from "./terminal";
+import { environmentOf, recordingTerminal } from "./terminal";
 
 const bench = await useLifecycleBench();
-const folder = useFolder();
+const folder = scratchFolder(afterAll);
 
 interface CreatedObject {
   kind: "Template" | "ServerlessEndpoint";

@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, test } from "vitest";
-import { command, useFolder } from "./terminal";
+import { afterAll, expect, test } from "vitest";
+import { scratchFolder } from "../../../support/folders";
+import { command } from "./terminal";
 
 /** Recorded refreshes; this one has a changed template and endpoint, a deleted volume, a secret and a volume without changes. */
 const fixture = (name: string): string => fileURLToPath(new URL(`../../../fixtures/previews/${name}`, import.meta.url));
@@ -11,7 +12,7 @@ const recorded = fixture("drift.json");
 
 const report = (format: string, file = recorded) => command(["drift", "--file", file, "--format", format]);
 
-const folder = useFolder();
+const folder = scratchFolder(afterAll);
 async function fileWith(text: string): Promise<string> {
   const file = join(folder, "refresh.json");
   await writeFile(file, text);

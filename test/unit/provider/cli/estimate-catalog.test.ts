@@ -2,15 +2,16 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterAll, afterEach, expect, test, vi } from "vitest";
+import { scratchFolder } from "../../../support/folders";
 import { useLocalService } from "../../../support/local-service";
 import { unusedOrigin } from "../../../support/loopback";
-import { command, useFolder } from "./terminal";
+import { command } from "./terminal";
 
 /** The recorded preview of estimate.test.ts. */
 const recorded = fileURLToPath(new URL("../../../fixtures/previews/costs.json", import.meta.url));
 
-const folder = useFolder();
+const folder = scratchFolder(afterAll);
 async function fileWith(prices: object): Promise<string> {
   const file = join(folder, "prices.json");
   await writeFile(file, JSON.stringify(prices));

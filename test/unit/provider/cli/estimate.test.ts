@@ -2,8 +2,9 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
-import { command, useFolder } from "./terminal";
+import { afterAll, describe, expect, test } from "vitest";
+import { scratchFolder } from "../../../support/folders";
+import { command } from "./terminal";
 
 /** A recorded `pulumi preview --json --show-sames`: `chat` changes from 3 to 5 workers, `models` from 100 to 200 GB. */
 const recorded = fileURLToPath(new URL("../../../fixtures/previews/costs.json", import.meta.url));
@@ -14,7 +15,7 @@ const prices = {
   volumes: { STANDARD: 0.07 },
 };
 
-const folder = useFolder();
+const folder = scratchFolder(afterAll);
 async function fileWith(content: unknown): Promise<string> {
   const file = join(folder, "content.json");
   await writeFile(file, typeof content === "string" ? content : JSON.stringify(content));

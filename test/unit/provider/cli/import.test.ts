@@ -1,18 +1,19 @@
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ImportFlags, importAccount } from "../../../../provider/cli/import";
 import type { Properties } from "../../../../provider/engine/values";
 import { kinds } from "../../../../provider/resources";
+import { scratchFolder } from "../../../support/folders";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { send, stringAt } from "../../../support/raw-http";
 import { registerSecret } from "../../../support/secret-scan";
-import { command, environmentOf, recordingTerminal, useFolder } from "./terminal";
+import { command, environmentOf, recordingTerminal } from "./terminal";
 
 const bench = await useLifecycleBench();
 const emptyBench = await useLifecycleBench();
-const folder = useFolder();
+const folder = scratchFolder(afterAll);
 const secrets = { value: "sesame-88d1", password: "whisper-88d2" };
 
 beforeAll(async () => {

@@ -1,15 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { parse } from "yaml";
 import { moveRecorded } from "../../../../provider/cli/move/move-recorded";
+import { scratchFolder } from "../../../support/folders";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { send, stringAt } from "../../../support/raw-http";
 import { recordedText } from "../../../support/recorded-states";
-import { environmentOf, recordingTerminal, useFolder } from "./terminal";
+import { environmentOf, recordingTerminal } from "./terminal";
 
 const bench = await useLifecycleBench();
-const folder = useFolder();
+const folder = scratchFolder(afterAll);
 
 const create = async (path: string, json: object): Promise<string> => {
   const url = `${bench.proxy.origin}/v2/${path}`;

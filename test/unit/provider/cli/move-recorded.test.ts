@@ -1,14 +1,15 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type MoveFlags, moveRecorded } from "../../../../provider/cli/move/move-recorded";
+import { scratchFolder } from "../../../support/folders";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { send, stringAt } from "../../../support/raw-http";
 import { type RecordedIds, recordedStates, recordedText } from "../../../support/recorded-states";
-import { command, environmentOf, recordingTerminal, useFolder } from "./terminal";
+import { command, environmentOf, recordingTerminal } from "./terminal";
 
 const bench = await useLifecycleBench();
-const folder = useFolder();
+const folder = scratchFolder(afterAll);
 let ids: RecordedIds;
 beforeAll(async () => {
   const created = await bench.graphql('mutation { secretCreate(input: { name: "HF_TOKEN", value: "s3cr3t" }) { id } }');

@@ -1,14 +1,15 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { recover } from "../../../../provider/cli/recover/recover";
 import { kinds } from "../../../../provider/resources";
+import { scratchFolder } from "../../../support/folders";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
-import { environmentOf, recordingTerminal, useFolder } from "./terminal";
+import { environmentOf, recordingTerminal } from "./terminal";
 
 const bench = await useLifecycleBench();
-const folder = useFolder();
+const folder = scratchFolder(afterAll);
 
 type ObjectKind = Exclude<keyof typeof kinds, "JobInvoke">;
 const typesOf = { dynamic: "pulumi-nodejs:dynamic/serverless:", plugin: "serverless-compute:index:" };

@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll } from "vitest";
 import { main } from "../../../../provider/cli/main";
 import type { LifecycleBench } from "../../../support/lifecycle-bench";
 
@@ -35,10 +31,3 @@ export const environmentOf = (
   SERVERLESS_COMPUTE_URL: proxy.origin,
   SERVERLESS_COMPUTE_DIALECT: dialect,
 });
-
-/** A folder for the files of a test file. */
-export function useFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), "cli-"));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}

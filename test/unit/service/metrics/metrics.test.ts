@@ -1,17 +1,16 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { createMetrics } from "../../../../service/metrics/metrics";
 import { slotCount, slotLengths } from "../../../../service/metrics/ranges";
 import { createJobEvents } from "../../../../service/queue/events";
 import { toCompleted, toFailed, toQueued, toRunning } from "../../../../service/queue/job";
+import { scratchFolder } from "../../../support/folders";
 import { ManualClock } from "../../../support/manual-clock";
 import { submissionAt } from "../queue/support/queue-rig";
 
 function newFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), "metrics-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = scratchFolder();
   return join(folder, "charts.json");
 }
 

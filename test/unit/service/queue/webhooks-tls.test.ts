@@ -1,14 +1,12 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { globalAgent } from "node:https";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { scratchFolder } from "../../../support/folders";
 import { startTlsProxy } from "../../../support/tls-proxy";
 import { end, pendingCount, receiver, useWebhooks, waitForBodies } from "./support/webhooks-rig";
 
 test("an https address receives its notification only if its certificate is trusted", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "webhooks-tls-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = scratchFolder();
   const { url, bodies } = await receiver(200);
   const proxy = await startTlsProxy(url, folder);
   onTestFinished(proxy.close);
