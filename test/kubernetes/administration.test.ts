@@ -26,12 +26,7 @@ test.for([
     await account.setRules(rulesWithout(verb, resource));
     const id = await rig.endpoint();
     const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "echo", text: "late" } });
-    await expect
-      .poll(() => rig.clients.jobs.health(id))
-      .toMatchObject({
-        jobs: { inQueue: 1 },
-        message: expect.stringContaining(`cannot ${verb} resource "${resource}"`),
-      });
+    await rig.jobWaits(id, `cannot ${verb} resource "${resource}"`);
     await account.setRules(roleRules);
     await expect.poll(() => rig.clients.jobs.status(id, jobId)).toMatchObject({ status: "COMPLETED" });
     expect(await rig.log(id)).not.toContain("could not be started");
@@ -52,9 +47,7 @@ test("jobs of a deleted namespace wait with the reason, and run once it exists a
   await admin.call("DELETE", `/api/v1/namespaces/${namespace}`);
   await expect.poll(rig.pods).toEqual([]);
   const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "echo", text: "late" } });
-  await expect
-    .poll(() => rig.clients.jobs.health(id))
-    .toMatchObject({ jobs: { inQueue: 1 }, message: `namespaces "${namespace}" not found` });
+  await rig.jobWaits(id, `^namespaces "${namespace}" not found$`);
   await create();
   await expect.poll(() => rig.clients.jobs.status(id, jobId)).toMatchObject({ status: "COMPLETED" });
 });

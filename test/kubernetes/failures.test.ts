@@ -69,7 +69,7 @@ test.for(failures)("$name fails the job with the reason", async ({ of = {}, inpu
   const [reason = /^/] = texts;
   expect(await rig.log(id)).toMatch(reason);
   const problem = { message: expect.stringMatching(reason) };
-  expect(await health(rig, id)).toMatchObject(problem);
+  expect(await rig.clients.jobs.health(id)).toMatchObject(problem);
   const status = await send("GET", `${rig.service.url}/local/status`, { key: rig.service.apiKey });
   expect(status.json).toMatchObject({ endpoints: [problem] });
 });
@@ -78,15 +78,11 @@ test("a pod without room counts as throttled, its job waits with the resource th
   const rig = await startRig(context);
   const id = await rig.endpoint({ endpoint: { gpuCount: 40 } });
   const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "echo", text: "late" } });
-  await expect
-    .poll(() => health(rig, id))
-    .toMatchObject({
-      jobs: { inQueue: 1 },
-      workers: { throttled: 1, initializing: 0 },
-      message: expect.stringMatching(
-        /no node of the cluster has room for .*: 0\/1 nodes are available: 1 Insufficient nvidia\.com\/gpu$/,
-      ),
-    });
+  await rig.jobWaits(
+    id,
+    /no node of the cluster has room for .*: 0\/1 nodes are available: 1 Insufficient nvidia\.com\/gpu$/,
+    { workers: { throttled: 1, initializing: 0 } },
+  );
   await rig.setGpus(60);
   await expect.poll(() => rig.clients.jobs.status(id, jobId)).toMatchObject({ status: "COMPLETED" });
   await rig.setGpus(30);
@@ -101,14 +97,11 @@ test("a pod waits for its image once it has room, with the newest reason", async
   const image = `${host}/large:1`;
   const id = await rig.endpoint({ image, endpoint: { gpuCount: 40 } });
   await rig.clients.jobs.run(id, { input: {} });
-  await expect
-    .poll(() => health(rig, id))
-    .toMatchObject({ message: expect.stringContaining("Insufficient nvidia.com/gpu") });
+  await rig.jobWaits(id, "Insufficient nvidia.com/gpu");
   await rig.setGpus(60);
   onTestFinished(() => rig.setGpus(30));
-  const message = expect.stringMatching(/^the pod \S+ waits: /);
-  await expect.poll(() => health(rig, id), { timeout: 40_000 }).toMatchObject({ message });
-  expect(await health(rig, id)).toMatchObject({
+  await rig.jobWaits(id, /^the pod \S+ waits: /, { timeout: 40_000 });
+  expect(await rig.clients.jobs.health(id)).toMatchObject({
     message: expect.stringContaining(`: Pulling: Pulling image "${image}"`),
   });
 });
@@ -122,13 +115,13 @@ test("workers beyond the quota of the namespace wait with the reason, and start 
   const rig = await startRig(context, { kubernetes: { namespace } });
   const id = await rig.endpoint({ endpoint: { workersMin: 10, workersMax: 10 } });
   await expect
-    .poll(() => health(rig, id))
+    .poll(() => rig.clients.jobs.health(id))
     .toMatchObject({
       workers: { idle: 5, throttled: 5, initializing: 0 },
       message: expect.stringMatching(/^pods .* forbidden: exceeded quota: few/),
     });
   await patch(admin, `${quotas}/few`, { spec: { hard: { pods: "20" } } });
-  await expect.poll(() => health(rig, id)).toMatchObject({ workers: { idle: 10 } });
+  await expect.poll(() => rig.clients.jobs.health(id)).toMatchObject({ workers: { idle: 10 } });
   expect(await rig.log(id)).not.toContain("could not be started");
 });
 
@@ -138,13 +131,13 @@ test("a GPU type selects nodes by the labels of NVIDIA, and a type without nodes
   await rig.clients.jobs.run(id, { input: {} });
   const message =
     /0\/1 nodes are available: 1 node\(s\) didn't match Pod's node affinity\/selector; the endpoint requires nodes of NVIDIA A40 \(labels: kubernetes\.gpuNodes\)$/;
-  await expect.poll(() => health(rig, id)).toMatchObject({ message: expect.stringMatching(message) });
+  await rig.jobWaits(id, message);
   const [pod] = await rig.pods();
   expect(JSON.stringify(pod)).toContain('{"key":"nvidia.com/gpu.product","operator":"In","values":["NVIDIA-A40"]}');
   const other = await rig.endpoint({ endpoint: { gpuTypeIds: ["AMD Instinct MI300X OAM"] } });
   await rig.clients.jobs.run(other, { input: {} });
   await expect
-    .poll(() => health(rig, other))
+    .poll(() => rig.clients.jobs.health(other))
     .toMatchObject({
       message:
         'no worker can be started: gpuTypeIds: "AMD Instinct MI300X OAM" has no nodes in the cluster; name their labels in kubernetes.gpuNodes of the seed file',
@@ -159,8 +152,5 @@ test("a worker URL that pods cannot reach is reported within 30 s of the first w
   await expect.poll(rig.pods).toMatchObject([{ status: { phase: "Running" } }]);
   const text =
     /has run for 2\d s; no request from its pod \S+ arrived at http:\/\/unreachable\.invalid:7337; check that pods reach/;
-  await expect.poll(() => health(rig, id), { timeout: 30_000 }).toMatchObject({ message: expect.stringMatching(text) });
+  await rig.jobWaits(id, text);
 });
-
-const health = async ({ service }: Awaited<ReturnType<typeof startRig>>, id: string): Promise<unknown> =>
-  (await send("GET", `${service.url}/v2/${id}/health`, { key: service.apiKey })).json;

@@ -47,12 +47,9 @@ test("while the API server does not respond, a job waits with this reason, and r
   onTestFinished(() => rig.send("apiserver", "CONT").then(() => undefined));
   const id = await rig.endpoint();
   const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "echo", text: "late" } });
-  await expect
-    .poll(() => rig.clients.jobs.health(id), { timeout: 90_000 })
-    .toMatchObject({
-      jobs: { inQueue: 1 },
-      message: expect.stringMatching(/^the Kubernetes API at https:\S+ does not respond: no response in time$/),
-    });
+  await rig.jobWaits(id, /^the Kubernetes API at https:\S+ does not respond: no response in time$/, {
+    timeout: 90_000,
+  });
   await rig.send("apiserver", "CONT");
   await expect.poll(() => rig.clients.jobs.status(id, jobId)).toMatchObject({ status: "COMPLETED" });
 });
@@ -198,12 +195,7 @@ test("in a new namespace, workers wait until Kubernetes has created its service 
   const rig = await startRig(context);
   const id = await rig.endpoint();
   const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "echo", text: "late" } });
-  await expect
-    .poll(() => rig.clients.jobs.health(id))
-    .toMatchObject({
-      jobs: { inQueue: 1 },
-      message: expect.stringMatching(/^pods .* error looking up service account/),
-    });
+  await rig.jobWaits(id, /^pods .* error looking up service account/);
   await send("controllers", "CONT");
   await expect.poll(() => rig.clients.jobs.status(id, jobId)).toMatchObject({ status: "COMPLETED" });
 });

@@ -3,7 +3,7 @@ import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createClients } from "serverless-compute-api";
 import type { ServiceOptions } from "serverless-compute-local";
-import { inject, onTestFinished, type TestContext } from "vitest";
+import { expect, inject, onTestFinished, type TestContext } from "vitest";
 import { z } from "zod";
 import { type Cluster, loadCluster } from "../../service/workers/runtimes/pod/cluster";
 import { kubernetesShape } from "../../service/workers/runtimes/pod/settings";
@@ -157,6 +157,17 @@ export async function startRig(context: TestContext, options: ServiceOptions = {
     names: (kind: string) => namesIn(admin, namespace, kind),
     endpoint: (of: Parameters<typeof createEndpoint>[1] = {}) =>
       createEndpoint(service, { image: cluster.image, ...of }),
+    /** Waits until a job of the endpoint waits for this reason, with these numbers of workers. */
+    async jobWaits(
+      endpointId: string,
+      reason: string | RegExp,
+      { workers = {}, timeout = 30_000 } = {},
+    ): Promise<void> {
+      const message = expect.stringMatching(reason);
+      await expect
+        .poll(() => clients.jobs.health(endpointId), { timeout })
+        .toMatchObject({ jobs: { inQueue: 1 }, workers, message });
+    },
     log: (endpointId: string) => workerLog(endpointId).catch(() => ""),
   };
 }

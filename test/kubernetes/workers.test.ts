@@ -74,8 +74,7 @@ test("a claim that is deleted while a worker waits for room is created again", a
   });
   const id = await rig.endpoint({ endpoint: { networkVolumeId: volume.id, gpuCount: 40 } });
   const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "files", path: "/runpod-volume" } });
-  const message = expect.stringContaining("1 Insufficient nvidia.com/gpu");
-  await expect.poll(() => rig.clients.jobs.health(id)).toMatchObject({ message });
+  await rig.jobWaits(id, "1 Insufficient nvidia.com/gpu");
   await admin.call("DELETE", `/api/v1/namespaces/${rig.namespace}/persistentvolumeclaims/${objectName(volume.id)}`);
   await expect.poll(() => rig.names("persistentvolumeclaims")).toEqual([]);
   await rig.setGpus(60);

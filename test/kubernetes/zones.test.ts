@@ -1,7 +1,6 @@
 import type { ServiceOptions } from "serverless-compute-local";
 import { expect, onTestFinished, test } from "vitest";
 import type { Cluster } from "../../service/workers/runtimes/pod/cluster";
-import { send } from "../support/raw-http";
 import { createStorage, startRig, useCluster } from "./rig";
 
 const zoneLabel = "topology.kubernetes.io/zone";
@@ -99,17 +98,9 @@ test.for(absences)("a job waits for $text, and runs once there is one", async ({
   const rig = await startRig(context, { kubernetes: { zones } });
   const id = await rig.endpoint({ endpoint });
   const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "env" } });
-  await expect
-    .poll(async () => (await send("GET", `${rig.service.url}/v2/${id}/health`, { key: rig.service.apiKey })).json)
-    .toMatchObject({
-      jobs: { inQueue: 1 },
-      workers: { throttled: 1 },
-      message: expect.stringMatching(
-        new RegExp(
-          `^no node of the cluster has room for \\S+: 0/1 nodes are available: 1 node\\(s\\) didn't match Pod's node affinity/selector; the endpoint requires ${text.replaceAll(/[().]/g, "\\$&")}$`,
-        ),
-      ),
-    });
+  const escaped = text.replaceAll(/[().]/g, "\\$&");
+  const reason = `^no node of the cluster has room for \\S+: 0/1 nodes are available: 1 node\\(s\\) didn't match Pod's node affinity/selector; the endpoint requires ${escaped}$`;
+  await rig.jobWaits(id, reason, { workers: { throttled: 1 } });
   await useZone(admin, "zone-b");
   await expect.poll(() => rig.clients.jobs.status(id, jobId)).toMatchObject({ status: "COMPLETED" });
 });

@@ -73,7 +73,7 @@ export function manifestObjects(options: ManifestOptions): object[] {
         strategy: { type: "Recreate" },
         selector: { matchLabels: labels },
         template: {
-          metadata: { labels, annotations: { "serverless-compute/configuration": configuration } },
+          metadata: { labels, annotations: { "checksum/configuration": configuration } },
           spec: {
             serviceAccountName: serviceName,
             enableServiceLinks: false,

@@ -16,7 +16,7 @@ import { loadCluster, retryPause } from "./cluster";
 import { serviceName } from "./manifest";
 import { startPod } from "./pod";
 import type { KubernetesSettings } from "./settings";
-import { claimBody, labels, objectName, openGate, podBody, secretBody } from "./spec";
+import { claimBody, labels, objectName, openGate, podBody, secretBody, type Variable, variablesOf } from "./spec";
 import { idsOf, isRunning, type Pod, podShape } from "./status";
 
 const podList = z.object({ metadata: z.object({ resourceVersion: z.string() }), items: z.array(podShape) });
@@ -156,7 +156,7 @@ export async function createPods({
   async function create(
     call: typeof cluster.call,
     worker: WorkerStart,
-    env: Record<string, string>,
+    variables: Variable[],
     body: object,
   ): Promise<Pod> {
     const { volumeId, volumeSizeInGb } = worker.environment.container;
@@ -166,17 +166,17 @@ export async function createPods({
       await ensure("persistentvolumeclaims", claimBody(volumeId, volumeSizeInGb, serviceId, settings));
     await ensure("pods", body);
     const { metadata } = podShape.parse(await call("GET", path));
-    await ensure("secrets", secretBody(worker, env, { serviceId, podUid: metadata.uid }));
+    await ensure("secrets", secretBody(worker, variables, { serviceId, podUid: metadata.uid }));
     const headers = { "content-type": "application/merge-patch+json" };
     return podShape.parse(await call("PATCH", path, { body: openGate, headers }));
   }
 
   function start(worker: WorkerStart, serverPorts: ServerPorts | undefined, adopted?: Pod): WorkerProcess {
     const name = objectName(worker.workerId);
-    const env = worker.env(workerUrl, serverPorts);
+    const variables = variablesOf(worker.env(workerUrl, serverPorts));
     // Throws for a GPU type without nodes, before anything is created.
-    const body = podBody(worker, Object.keys(env), { serviceId, settings, serverPorts });
-    const createPod = adopted ? undefined : (call: typeof cluster.call) => create(call, worker, env, body);
+    const body = podBody(worker, variables, { serviceId, settings, serverPorts });
+    const createPod = adopted ? undefined : (call: typeof cluster.call) => create(call, worker, variables, body);
     const process = startPod({ cluster, settings, worker, create: createPod, serverPorts, workerUrl, clock });
     if (adopted) process.update(adopted);
     pods.set(name, process);

@@ -62,6 +62,17 @@ function affinityOf({ gpuTypeIds, dataCenterIds }: ContainerNeeds, settings: Kub
   return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } };
 }
 
+/** A variable of a worker's environment, and its key in the worker's Secret. */
+export interface Variable {
+  key: string;
+  name: string;
+  value: string;
+}
+
+/** The variables of an environment. Their keys are numbers, because a key allows fewer characters than the name of a variable. */
+export const variablesOf = (env: Record<string, string>): Variable[] =>
+  Object.entries(env).map(([name, value], index) => ({ key: String(index), name, value }));
+
 /** Owner labels of a service's objects. */
 const ownerLabels = (serviceId: string): Record<string, string> => ({
   [labels.manager]: "serverless-compute-local",
@@ -74,7 +85,7 @@ const ownerLabels = (serviceId: string): Record<string, string> => ({
  */
 export function podBody(
   { endpointId, workerId, configuration, environment }: WorkerStart,
-  variables: string[],
+  variables: Variable[],
   {
     serviceId,
     settings,
@@ -127,10 +138,9 @@ export function podBody(
           imagePullPolicy: "IfNotPresent",
           ...(entrypoint.length > 0 ? { command: entrypoint.map(literal) } : {}),
           ...(cmd.length > 0 ? { args: cmd.map(literal) } : {}),
-          // A key of a Secret allows fewer characters than the name of a variable.
-          env: variables.map((variable, index) => ({
-            name: variable,
-            valueFrom: { secretKeyRef: { name, key: String(index) } },
+          env: variables.map((variable) => ({
+            name: variable.name,
+            valueFrom: { secretKeyRef: { name, key: variable.key } },
           })),
           ports: ports.map((containerPort) => ({ containerPort })),
           resources: { limits, requests: { "ephemeral-storage": "0" } },
@@ -150,7 +160,7 @@ export function podBody(
 /** The Secret of a worker's pod, which Kubernetes deletes with the pod: its environment and its registry's credentials. */
 export function secretBody(
   { workerId, endpointId, environment }: WorkerStart,
-  env: Record<string, string>,
+  variables: Variable[],
   { serviceId, podUid }: { serviceId: string; podUid: string },
 ): object {
   const name = objectName(workerId);
@@ -167,7 +177,10 @@ export function secretBody(
       ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid: podUid }],
     },
     immutable: true,
-    stringData: { ...Object.values(env), ...(auths ? { ".dockerconfigjson": JSON.stringify({ auths }) } : {}) },
+    stringData: {
+      ...Object.fromEntries(variables.map(({ key, value }) => [key, value])),
+      ...(auths ? { ".dockerconfigjson": JSON.stringify({ auths }) } : {}),
+    },
   };
 }
 

@@ -137,7 +137,7 @@ export function waitingOf(pod: Pod, needs: ContainerNeeds, settings: KubernetesS
   }
   const ready = pod.status.conditions.find(({ type }) => type === "Ready");
   // Without a reason, the condition comes from the controller of nodes; a container that is not ready has one.
-  if (isRunning(pod) && ready?.status === "False" && ready.reason === "" && pod.spec.nodeName !== undefined)
+  if (isRunning(pod) && ready?.status === "False" && ready.reason === "")
     return { lacksStock: false, reason: `the node ${pod.spec.nodeName} of ${pod.metadata.name} does not respond` };
   return undefined;
 }

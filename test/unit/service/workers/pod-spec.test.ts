@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ContainerNeeds, WorkerEnvironment } from "../../../../service/resources/endpoint-lookup";
 import { kubernetesShape } from "../../../../service/workers/runtimes/pod/settings";
-import { claimBody, podBody, secretBody } from "../../../../service/workers/runtimes/pod/spec";
+import { claimBody, podBody, secretBody, variablesOf } from "../../../../service/workers/runtimes/pod/spec";
 import type { WorkerStart } from "../../../../service/workers/runtimes/runtime";
 import { plainNeeds } from "./support/container-needs";
 
@@ -25,11 +25,11 @@ interface PodCase {
   needs?: Partial<ContainerNeeds>;
   settings?: object;
   dockerArgs?: string;
-  variables?: string[];
+  env?: Record<string, string>;
   ports?: { port: number; healthPort: number };
 }
-const podOf = ({ needs = {}, settings = {}, dockerArgs = "", variables = [], ports }: PodCase) =>
-  podBody(workerOf(needs, { dockerArgs }), variables, {
+const podOf = ({ needs = {}, settings = {}, dockerArgs = "", env = {}, ports }: PodCase) =>
+  podBody(workerOf(needs, { dockerArgs }), variablesOf(env), {
     serviceId: "s1",
     settings: kubernetesShape.parse(settings),
     serverPorts: ports && { ...ports, healthPath: "/ping" },
@@ -135,7 +135,7 @@ const rules: [rule: string, of: PodCase, property: string, value: unknown][] = [
   ],
   [
     "variables are read from the Secret, whose keys allow fewer characters than their names",
-    { variables: ["TOKEN", "a/b c"] },
+    { env: { TOKEN: "t", "a/b c": "1" } },
     `${container}.env`,
     ["TOKEN", "a/b c"].map((name, index) => ({
       name,
@@ -202,7 +202,7 @@ describe("the pod of a worker", () => {
 
 describe("the Secret of a pod", () => {
   const secretOf = (needs: Partial<ContainerNeeds>, image = "acme/worker:1") =>
-    secretBody(workerOf(needs, { image }), { TOKEN: "t" }, { serviceId: "s1", podUid: "u1" });
+    secretBody(workerOf(needs, { image }), variablesOf({ TOKEN: "t" }), { serviceId: "s1", podUid: "u1" });
 
   test("contains the environment, and ends with its pod", () => {
     expect(secretOf({})).toEqual({
