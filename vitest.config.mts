@@ -78,6 +78,7 @@ const withProcesses = [
     "load-balancer-rollouts",
     "load-balancer-upgrades",
     "load-failures",
+    "pod-credentials",
     "process",
     "random-bytes",
     "reaper",

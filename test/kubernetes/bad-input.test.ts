@@ -38,7 +38,7 @@ test("each mistake in the cluster's options ends the start with one sentence", a
   const expired = await change(/token: \w+/, "token: expired");
   expect(await startError({}, expired)).toMatch(
     new RegExp(
-      `^runtime "kubernetes": ${admin.displayUrl} rejects the credentials \\(Unauthorized\\); renew them or select another context$`,
+      `^runtime "kubernetes": the credentials for ${admin.displayUrl} cannot be used \\(Unauthorized\\); renew them or select another context$`,
     ),
   );
   const unread = await change(/token: (\w+)/, "tokenFile: /var/run/token");

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { RequestOptions } from "node:https";
 import { urlToHttpOptions } from "node:url";
 import type { KubeConfig } from "@kubernetes/client-node";
@@ -26,7 +27,16 @@ export const isTemporary = (error: unknown): error is CallError =>
 
 /** The reason of a rejected call, for the user. */
 export const reasonOf = ({ status, message }: CallError, displayUrl: string): string =>
-  status === 401 ? `${displayUrl} rejects the credentials (${message}); renew them or select another context` : message;
+  status === 401
+    ? `the credentials for ${displayUrl} cannot be used (${message}); renew them or select another context`
+    : message;
+
+/** The reason of a rejected call while the service runs. */
+export const waitReasonOf = (error: CallError, displayUrl: string): string => {
+  const mayNeedRestart = error.status === 401 || error.message.includes("certificate");
+  const hint = mayNeedRestart ? "; restart the service after a change of the kubeconfig" : "";
+  return `${reasonOf(error, displayUrl)}${hint}`;
+};
 
 /** A client of a cluster's API server, and the namespace of the workers. */
 export type Cluster = ReturnType<typeof createCluster>;
@@ -80,16 +90,16 @@ function createCluster(config: KubeConfig, namespace: string) {
   let agent: RequestOptions["agent"];
   let certificates: string | undefined;
 
-  const client = createJsonClient(`the Kubernetes API at ${displayUrl}`, async (request) => {
-    const path = `${prefix}${request.path}`;
+  /** Options of a call with credentials, while they are being obtained. */
+  let credentials: Promise<RequestOptions> | undefined;
+
+  async function obtainCredentials(): Promise<RequestOptions> {
     // An agent closes connections that are unused for this timeout, before the API server does.
-    const options: RequestOptions = { ...urlToHttpOptions(server), ...request, path, timeout: callTimeout };
-    try {
-      // Reads tokens again and runs credential plugins of clouds, which keep their result until it expires.
-      await config.applyToHTTPSOptions(options);
-    } catch (error) {
-      throw new CallError(401, `the credentials cannot be obtained: ${messageOf(error).trim()}`, { cause: error });
-    }
+    const options: RequestOptions = { ...urlToHttpOptions(server), timeout: callTimeout };
+    // Reads tokens again and runs credential plugins of clouds, which keep their result until it expires.
+    await config.applyToHTTPSOptions(options).finally(() => {
+      credentials = undefined;
+    });
     // The client creates an agent for each call, and a TLS context of 35 KB for each of its connections.
     const current = String([options.ca, options.cert, options.key]);
     if (current !== certificates && typeof options.agent === "object") {
@@ -97,6 +107,22 @@ function createCluster(config: KubeConfig, namespace: string) {
       certificates = current;
     }
     return { ...options, agent };
+  }
+
+  const client = createJsonClient(`the Kubernetes API at ${displayUrl}`, async (request) => {
+    const { path, headers, signal = new AbortController().signal } = request;
+    const obtained = new AbortController();
+    // A plugin may wait for a login. Calls share it, so that one runs at a time.
+    credentials ??= obtainCredentials();
+    const late = once(signal, "abort", obtained).then(() => Promise.reject(new Error("its plugin does not end")));
+    try {
+      const options = await Promise.race([credentials, late]);
+      return { ...options, ...request, path: `${prefix}${path}`, headers: { ...options.headers, ...headers } };
+    } catch (error) {
+      throw new CallError(401, messageOf(error).trim(), { cause: error });
+    } finally {
+      obtained.abort();
+    }
   });
 
   return {

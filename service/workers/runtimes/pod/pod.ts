@@ -6,7 +6,7 @@ import { createLastLines } from "../../lines";
 import type { ServerPorts, WorkerServer } from "../../worker-server";
 import { CallError } from "../json-client";
 import type { Location, ProcessEnd, ProgramEnd, Waiting, WorkerStart } from "../runtime";
-import { type Cluster, isTemporary, lacksQuota, reasonOf, retryPause } from "./cluster";
+import { type Cluster, isTemporary, lacksQuota, retryPause, waitReasonOf } from "./cluster";
 import { followLog } from "./log";
 import type { KubernetesSettings } from "./settings";
 import { objectName } from "./spec";
@@ -88,7 +88,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
         return response;
       } catch (error) {
         if (isOver() || !isTemporary(error)) throw error;
-        obstacle = { reason: reasonOf(error, cluster.displayUrl), lacksStock: lacksQuota(error) };
+        obstacle = { reason: waitReasonOf(error, cluster.displayUrl), lacksStock: lacksQuota(error) };
       }
       await clock.sleep(retryPause);
     }

@@ -55,7 +55,7 @@ describe("the cluster is that of", () => {
   });
 
   test("no kubeconfig that cannot be read", async () => {
-    useKubeconfig("http://127.0.0.1:9", "}");
+    useKubeconfig("http://127.0.0.1:9", {}, "}");
     await expect(loadCluster(kubernetesShape.parse({}))).rejects.toThrow(
       /^runtime "kubernetes": the kubeconfig cannot be read: .*; correct the file that KUBECONFIG names$/s,
     );
@@ -187,7 +187,7 @@ describe("the start", () => {
 
   test.each([
     [404, 'kubernetes.namespace: "gpu" does not exist; create it or specify another one'],
-    [401, "rejects the credentials (no); renew them or select another context"],
+    [401, " cannot be used (no); renew them or select another context"],
     [500, 'runtime "kubernetes": no; check the cluster and the context'],
   ])("fails if the namespace responds with %i", async (status, message) => {
     expect(await startError(review(() => true, status))).toContain(message);

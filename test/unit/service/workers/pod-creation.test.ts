@@ -31,6 +31,17 @@ describe("a worker", () => {
     await expect.poll(() => process.waiting?.()).toBeUndefined();
   });
 
+  test.each([
+    [401, "Unauthorized"],
+    [500, "self-signed certificate"],
+  ])("waits with the remedy of a restart while the API server responds with %i %s", async (status, message) => {
+    const { api, start } = await useWorker();
+    api.replaced.set("POST pods", rejection(status, message));
+    const process = start();
+    const reason = expect.stringMatching(`${message}.*; restart the service after a change of the kubeconfig$`);
+    await expect.poll(() => process.waiting?.()).toMatchObject({ reason });
+  });
+
   test("starts although the API server rejects most calls, each of which is sent again", async () => {
     const { api, start } = await useWorker();
     api.throttle(3);
