@@ -95,7 +95,8 @@ export function endOf(pod: Pod, { cpu }: ContainerNeeds): ProgramEnd | undefined
   if (terminated?.reason === "StartError") return failed(`could not be started: ${terminated.message}`);
   if (terminated?.reason === "OOMKilled") return outOfMemory(cpu?.memoryInGb, " (OOMKilled)");
   if (!terminated) return phase === "Failed" ? failed("ended as Failed") : undefined;
-  return evictionOf(pod) ?? endWithCode(terminated.exitCode);
+  const isDeleted = pod.metadata.deletionTimestamp !== undefined;
+  return isDeleted ? deletionOf(pod) : (evictionOf(pod) ?? endWithCode(terminated.exitCode));
 }
 
 /** The end of a pod that its node loses; undefined if it does not. */

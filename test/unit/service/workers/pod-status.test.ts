@@ -83,6 +83,11 @@ describe("the end of a pod", () => {
     ["a failure without a state", podOf({ phase: "Failed" }), "ended as Failed"],
     ["an eviction instead of the exit code", podOf(disruption("True"), terminated(143)), eviction],
     ["no eviction that was revoked", podOf(disruption("False"), terminated(1)), "ended with exit code 1"],
+    ...[0, 143].map((code): [string, Pod, string] => {
+      const { metadata, ...pod } = podOf({ phase: "Running" }, terminated(code));
+      const deleted = { ...pod, metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+      return [`a deletion by others instead of exit code ${code}`, deleted, "was deleted from the cluster"];
+    }),
     ["an exit code", podOf({ phase: "Failed" }, terminated(128)), "ended with exit code 128"],
     ["a signal", podOf({ phase: "Failed" }, terminated(129)), "ended with exit code 129 (signal 1)"],
     ["the last signal", podOf({ phase: "Failed" }, terminated(159)), "ended with exit code 159 (signal 31)"],
