@@ -7,7 +7,7 @@ import { hasStore, sizeOf, writeAheadLog } from "./store-file";
 
 /** Names of the service's files, and of files that file systems and desktops create in every folder. */
 const knownNames =
-  /^(?:(?:api-key|address|containers|pulled-images\.json|charts\.json|service\.log|service\.db|lock|reaper)(?:[.-].*)?|logs|workers|volumes|orphaned|\.gitignore|lost\+found|\.DS_Store)$/;
+  /^(?:(?:api-key|address|containers|pulled-images\.json|charts\.json|cluster-id|cluster-pods|service\.log|service\.db|lock|reaper)(?:[.-].*)?|logs|workers|volumes|orphaned|\.gitignore|lost\+found|\.DS_Store)$/;
 
 /** Maximum number of names in a message. */
 const maxShownNames = 3;

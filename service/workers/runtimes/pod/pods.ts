@@ -7,7 +7,7 @@ import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { messageOf, StartError } from "../../../errors";
-import { writeAtomically } from "../../../store/data-folder";
+import { removeMarker, writeAtomically } from "../../../store/data-folder";
 import type { ServerPorts } from "../../worker-server";
 import type { CallError } from "../json-client";
 import type { ImageRuntime, StartRequest, Survivor, WorkerProcess, WorkerStart } from "../runtime";
@@ -16,7 +16,16 @@ import { loadCluster, retryPause } from "./cluster";
 import { serviceName } from "./manifest";
 import { startPod } from "./pod";
 import type { KubernetesSettings } from "./settings";
-import { claimBody, labels, objectName, openGate, podBody, secretBody, type Variable, variablesOf } from "./spec";
+import {
+  claimBody,
+  labels,
+  objectName,
+  openGate,
+  podBody,
+  secretBody,
+  type Variable,
+  variablesOf,
+} from "./spec";
 import { idsOf, isRunning, type Pod, podShape } from "./status";
 
 const podList = z.object({ metadata: z.object({ resourceVersion: z.string() }), items: z.array(podShape) });
@@ -45,6 +54,8 @@ export async function createPods({
   const cluster = await loadCluster(settings);
   const serviceId = serviceIdOf(dataFolder);
   const labelSelector = `${labels.service}=${serviceId}`;
+  /** Contains the place of the pods; a killed service leaves it, as it leaves its pods. */
+  const placeFile = join(dataFolder, "cluster-pods");
   const pods = new Map<string, ReturnType<typeof startPod>>();
   const closed = new AbortController();
   let following: Promise<void> | undefined;
@@ -70,13 +81,18 @@ export async function createPods({
           `kubernetes.workerUrl: ${workerUrl} cannot be used: ${error.message}; specify another port`,
         );
       });
-    // All pods of an earlier service are adopted or removed now.
+    // All pods of an earlier service are adopted or removed now, except those elsewhere.
     following = follow();
+    const place = `the namespace ${namespace} of ${displayUrl}`;
+    const earlierPlace = existsSync(placeFile) ? readFileSync(placeFile, "utf8") : place;
+    writeAtomically(placeFile, place);
+    const remains = `pods may remain in ${earlierPlace}; delete them by their label ${labelSelector}`;
     const forwarding = isForwarded && context !== undefined ? "   not of this machine: forward it to this service" : "";
     return {
       cluster: context === undefined ? displayUrl : `${displayUrl}   context ${context}`,
       namespace,
       address: `${workerUrl}${forwarding}`,
+      ...(earlierPlace === place ? {} : { earlier: remains }),
     };
   }
 
@@ -216,6 +232,7 @@ export async function createPods({
     async close(): Promise<void> {
       closed.abort();
       await following;
+      if (following) removeMarker(placeFile);
     },
   } satisfies ImageRuntime;
 }

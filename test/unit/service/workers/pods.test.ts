@@ -1,5 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import { prepareDataFolder } from "../../../../service/store/data-folder";
 import { labels } from "../../../../service/workers/runtimes/pod/spec";
+import { scratchFolder } from "../../../support/folders";
 import { name, podOf, useApiServer } from "./support/api-server";
 import { exited, port, rejection, running, useRuntime, useWorker, workerOf } from "./support/pod-runtime";
 
@@ -141,6 +143,26 @@ describe("a service that starts", () => {
     await expect.poll(() => api.watches.size).toBe(1);
     api.report(running);
     await expect(Promise.race([process.started, process.ended])).resolves.toBeUndefined();
+  });
+
+  test("names the place in which a killed service may have left pods, but not that of a stopped one", async () => {
+    await useApiServer();
+    const dataFolder = scratchFolder();
+    const startIn = async (namespace: string) => {
+      const { pods } = await useRuntime({ settings: { namespace }, dataFolder });
+      await pods.open();
+      onTestFinished(() => pods.close());
+      return { pods, earlier: (await pods.listen())["earlier"] };
+    };
+    expect(await startIn("gpu")).toMatchObject({ earlier: undefined });
+    expect(await startIn("gpu")).toMatchObject({ earlier: undefined });
+    const { pods, earlier } = await startIn("other");
+    expect(earlier).toMatch(
+      /^pods may remain in the namespace gpu of http:\S+; delete them by their label serverless-compute\/service=\S+$/,
+    );
+    prepareDataFolder(dataFolder);
+    await pods.close();
+    expect(await startIn("gpu")).toMatchObject({ earlier: undefined });
   });
 
   test("requires an address for workers outside of a cluster", async () => {

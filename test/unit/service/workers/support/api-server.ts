@@ -5,7 +5,7 @@ import { deferred } from "../../../../../service/deferred";
 import { closeServer, listenOnLoopback } from "../../../../support/loopback";
 import { useKubeconfig } from "./kubeconfig";
 
-const namespace = "/api/v1/namespaces/gpu";
+const namespace = /^\/api\/v1\/namespaces\/[^/]+\//;
 
 /** Name of the pod of the worker "w1". */
 export const name = "serverless-compute-w1";
@@ -36,7 +36,7 @@ export async function useApiServer(existing: Pod[] = []) {
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://api");
     const body = Object(JSON.parse((await text(request)) || "{}"));
-    const path = pathname.replace(`${namespace}/`, "");
+    const path = pathname.replace(namespace, "");
     const isReview = path.includes("selfsubjectaccessreviews");
     const call = `${request.method} ${path}`;
     if (!isReview && !searchParams.has("dryRun")) calls.push(searchParams.has("watch") ? "watch" : call);

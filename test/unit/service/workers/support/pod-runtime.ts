@@ -29,10 +29,12 @@ export async function useRuntime({
   settings = {},
   listenForWorkers = async () => 1,
   speed = 10,
+  dataFolder = scratchFolder(),
 }: {
   settings?: object;
   /** Factor of the service's clock. */
   speed?: number;
+  dataFolder?: string;
   listenForWorkers?: (address: string, port: number) => Promise<number>;
 } = {}) {
   const warnings: string[] = [];
@@ -41,7 +43,7 @@ export async function useRuntime({
   const log = { info: warn, warn };
   const options = {
     kubernetes,
-    dataFolder: scratchFolder(),
+    dataFolder,
     port,
     listenForWorkers,
     clock: acceleratedClock(speed),
