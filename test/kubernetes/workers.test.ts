@@ -3,7 +3,7 @@ import { z } from "zod";
 import { objectName } from "../../service/workers/runtimes/pod/spec";
 import { httpServerEndpoint } from "../support/http-load";
 import { send, stringAt } from "../support/raw-http";
-import { createStorage, startRig, useCluster } from "./rig";
+import { createStorage, patch, startRig, useCluster } from "./rig";
 
 test("a job runs in a pod with the template's environment, whose values are only in its Secret, and its output in the log", async (context) => {
   const rig = await startRig(context);
@@ -61,6 +61,33 @@ test("a volume is a claim that workers share, that outlives the service, and tha
   expect(await rig.names("persistentvolumeclaims")).toEqual([`serverless-compute-${volume.id}`]);
   await rig.clients.management.deleteNetworkVolume(volume.id);
   await expect.poll(() => rig.names("persistentvolumeclaims")).toEqual([]);
+});
+
+test("a larger volume enlarges its claim for the next worker, if its storage class allows it", async (context) => {
+  const { admin } = await useCluster(context);
+  const { storageClass } = await createStorage(admin, 1);
+  const allow = (allowVolumeExpansion: boolean) =>
+    patch(admin, `/apis/storage.k8s.io/v1/storageclasses/${storageClass}`, { allowVolumeExpansion });
+  const rig = await startRig(context, { kubernetes: { storageClass } });
+  const { management, jobs } = rig.clients;
+  const volume = await management.createNetworkVolume({ name: "models", size: 10, dataCenterId: "EU-RO-1" });
+  const claim = `/api/v1/namespaces/${rig.namespace}/persistentvolumeclaims/${objectName(volume.id)}`;
+  const run = async () => {
+    const id = await rig.endpoint({ endpoint: { networkVolumeId: volume.id } });
+    expect(await jobs.runsync(id, { input: { do: "env" } })).toMatchObject({ status: "COMPLETED" });
+    return rig.log(id);
+  };
+  const size = async (storage: string) =>
+    expect(await admin.call("GET", claim)).toMatchObject({ spec: { resources: { requests: { storage } } } });
+  await run();
+  await allow(true);
+  await management.updateNetworkVolume(volume.id, { size: 20 });
+  await run();
+  await size("20Gi");
+  await allow(false);
+  await management.updateNetworkVolume(volume.id, { size: 30 });
+  expect(await run()).toMatch(/the claim \S+ keeps its size: .*resize/);
+  await size("20Gi");
 });
 
 test("a claim that is deleted while a worker waits for room is created again", async (context) => {

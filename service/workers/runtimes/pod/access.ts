@@ -8,7 +8,7 @@ export const roleRules = [
   { apiGroups: [""], resources: ["pods"], verbs: ["create", "get", "list", "watch", "patch", "delete"] },
   { apiGroups: [""], resources: ["pods/log"], verbs: ["get"] },
   { apiGroups: [""], resources: ["secrets"], verbs: ["create"] },
-  { apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["create", "delete"] },
+  { apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["create", "patch", "delete"] },
   { apiGroups: [""], resources: ["events"], verbs: ["list"] },
 ];
 

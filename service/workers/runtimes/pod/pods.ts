@@ -9,7 +9,7 @@ import { z } from "zod";
 import { messageOf, StartError } from "../../../errors";
 import { removeMarker, writeAtomically } from "../../../store/data-folder";
 import type { ServerPorts } from "../../worker-server";
-import type { CallError } from "../json-client";
+import { CallError } from "../json-client";
 import type { ImageRuntime, StartRequest, Survivor, WorkerProcess, WorkerStart } from "../runtime";
 import { checkAccess, toStartError } from "./access";
 import { loadCluster, retryPause } from "./cluster";
@@ -23,6 +23,7 @@ import {
   openGate,
   podBody,
   secretBody,
+  sizePatch,
   type Variable,
   variablesOf,
 } from "./spec";
@@ -177,13 +178,21 @@ export async function createPods({
   ): Promise<Pod> {
     const { volumeId, volumeSizeInGb } = worker.environment.container;
     const path = cluster.path(`pods/${objectName(worker.workerId)}`);
+    const headers = { "content-type": "application/merge-patch+json" };
     const ensure = (kind: string, object: object) => call("POST", cluster.path(kind), { body: object, accepts: 409 });
-    if (volumeId !== undefined)
+    if (volumeId !== undefined) {
+      const name = objectName(volumeId);
       await ensure("persistentvolumeclaims", claimBody(volumeId, volumeSizeInGb, serviceId, settings));
+      // The volume may be larger now than its claim.
+      const size = { body: sizePatch(volumeSizeInGb), headers };
+      await call("PATCH", cluster.path(`persistentvolumeclaims/${name}`), size).catch((error: unknown) => {
+        if (!(error instanceof CallError && [403, 422].includes(error.status))) throw error;
+        worker.onLine(`the claim ${name} keeps its size: ${error.message}`);
+      });
+    }
     await ensure("pods", body);
     const { metadata } = podShape.parse(await call("GET", path));
     await ensure("secrets", secretBody(worker, variables, { serviceId, podUid: metadata.uid }));
-    const headers = { "content-type": "application/merge-patch+json" };
     return podShape.parse(await call("PATCH", path, { body: openGate, headers }));
   }
 

@@ -184,6 +184,11 @@ export function secretBody(
   };
 }
 
+const storageOf = (sizeInGb: number) => ({ resources: { requests: { storage: gibibytes(sizeInGb) } } });
+
+/** A merge patch that changes the size of a claim. */
+export const sizePatch = (sizeInGb: number) => ({ spec: storageOf(sizeInGb) });
+
 /** The claim of a network volume. */
 export function claimBody(volumeId: string, sizeInGb: number, serviceId: string, settings: KubernetesSettings): object {
   const { storageClass, accessMode } = settings;
@@ -191,10 +196,6 @@ export function claimBody(volumeId: string, sizeInGb: number, serviceId: string,
     apiVersion: "v1",
     kind: "PersistentVolumeClaim",
     metadata: { name: objectName(volumeId), labels: ownerLabels(serviceId) },
-    spec: {
-      accessModes: [accessMode],
-      storageClassName: storageClass,
-      resources: { requests: { storage: gibibytes(sizeInGb) } },
-    },
+    spec: { accessModes: [accessMode], storageClassName: storageClass, ...storageOf(sizeInGb) },
   };
 }

@@ -6,12 +6,26 @@ import { name, podOf, useApiServer } from "./support/api-server";
 import { exited, port, rejection, running, useRuntime, useWorker, workerOf } from "./support/pod-runtime";
 
 describe("a worker", () => {
-  test("gets its claim, pod and Secret before its program may start", async () => {
-    const { api, start } = await useWorker({ volumeId: "v1", volumeSizeInGb: 1, mountPaths: ["/m"] });
+  const volume = { volumeId: "v1", volumeSizeInGb: 1, mountPaths: ["/m"] };
+  const withClaim = ["POST persistentvolumeclaims", "PATCH persistentvolumeclaims/serverless-compute-v1"];
+  const calls = [...withClaim, "POST pods", "POST secrets", `PATCH pods/${name}`];
+
+  test("gets its claim with the volume's size, pod and Secret before its program may start", async () => {
+    const { api, start } = await useWorker(volume);
     start();
-    await expect
-      .poll(api.changes)
-      .toEqual(["POST persistentvolumeclaims", "POST pods", "POST secrets", `PATCH pods/${name}`]);
+    await expect.poll(api.changes).toEqual(calls);
+  });
+
+  test.each([
+    [403, "the storageclass must support resize"],
+    [422, "spec is immutable"],
+  ])("runs with a claim whose size cannot be changed (%i), and says why", async (status, message) => {
+    const { api, start, lines } = await useWorker(volume);
+    api.replaced.set("POST persistentvolumeclaims", rejection(409, "already exists"));
+    api.replaced.set("PATCH persistentvolumeclaims/serverless-compute-v1", rejection(status, message));
+    start();
+    await expect.poll(api.changes).toEqual(calls);
+    expect(lines).toEqual([`the claim serverless-compute-v1 keeps its size: ${message}`]);
   });
 
   test("has started when its program runs, on a node and with an address", async () => {
