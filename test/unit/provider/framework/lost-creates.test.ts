@@ -3,9 +3,8 @@ import type { Properties } from "../../../../provider/engine/values";
 import type { Naming } from "../../../../provider/framework/contract";
 import { kinds } from "../../../../provider/resources";
 import { freshName, listMatch, objectCases, withLists } from "../../../faults/support/kinds";
-import { partialFailureOf, propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
+import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming, uniqueNaming } from "../../../support/naming";
-import { stringAt } from "../../../support/raw-http";
 import type { Fault, Match } from "../../../support/recording-proxy";
 
 const bench = await useLifecycleBench();
@@ -200,33 +199,5 @@ describe("a first request that arrives after the retry", () => {
       ),
     ]);
     for (const created of ids) await bench.rest("DELETE", `/networkvolumes/${created}`);
-  });
-
-  test("is deleted by the next update", async () => {
-    const { id } = await kinds.NetworkVolume.create(inputs, bench.context());
-    const duplicate = await bench.rest("POST", "/networkvolumes", inputs);
-    const olds = { ...inputs, duplicates: [stringAt(duplicate, "id")] };
-    await kinds.NetworkVolume.update(id, olds, inputs, bench.context());
-    expect((await named()).map((object) => object["id"])).toEqual([id]);
-    await bench.rest("DELETE", `/networkvolumes/${id}`);
-  });
-
-  test("fails the create if the duplicate cannot be deleted; state keeps the object as unfinished", async () => {
-    bench.proxy.inject({ method: "DELETE" }, { kind: "status", status: 500 }, 20);
-    const [failure] = await Promise.all([
-      partialFailureOf(kinds.NetworkVolume.create(generatedInputs, bench.context())),
-      delayCreate(),
-    ]);
-    const [duplicate] = (await named()).map((object) => object["id"]).filter((id) => id !== failure.id);
-    expect(failure.message).toContain(
-      `a duplicate (${duplicate}) that could not be deleted; the next deployment tries`,
-    );
-    expect(failure.outputs).toEqual({ ...generatedInputs, duplicates: [duplicate] });
-    bench.proxy.clear();
-    // A refresh keeps the duplicate in state, and the next deployment deletes it.
-    const readResult = await kinds.NetworkVolume.read(failure.id, failure.outputs, bench.context());
-    const outputs = await kinds.NetworkVolume.update(failure.id, readResult?.outputs ?? {}, inputs, bench.context());
-    expect(outputs).toEqual(inputs);
-    expect((await named()).map((object) => object["id"])).toEqual([failure.id]);
   });
 });
