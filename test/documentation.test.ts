@@ -47,14 +47,6 @@ function textFaults(block: Block): string[] {
   return faults.map((fault) => `${at(block)}: ${fault}`);
 }
 
-/** First line of a page's text below its title; undefined if a heading, a table, a list or code comes first. */
-function openingOf(text: string): string | undefined {
-  const [title, ...lines] = text.split("\n").filter((line) => line.trim() !== "" && !/^<!--.*-->$/.test(line));
-  const [first] = lines;
-  const isParagraph = first !== undefined && !/^([#|>]|[-*+] |\d+\. |```)/.test(first);
-  return title?.startsWith("# ") && isParagraph ? first : undefined;
-}
-
 /** Links to missing files, folders or headings. Addresses of other hosts are not checked. */
 function linkFaults(page: Page, all: Page[], exists: (path: string) => boolean): string[] {
   return page.links.flatMap(({ line, target }) => {
@@ -97,14 +89,6 @@ describe("the pages", () => {
       /(npm (i|install)|npx (-y|--yes)|pip install|go get)\b.* (pulumi-serverless-compute|serverless-compute-(api|local)|pulumi_serverless_compute)\b/;
     const lines = pages.flatMap(({ path }) => readFileSync(join(root, path), "utf8").split("\n"));
     expect(readPublisher(root).repository === null ? lines.filter((line) => fetching.test(line)) : []).toEqual([]);
-  });
-
-  test("begin with a paragraph for the reader: what a page is for, before its first heading, table, list or code", () => {
-    const read = pages.filter(({ path }) => path.startsWith("docs/") || path === "README.md");
-    const openings = read.map(({ path }) => [path, openingOf(readFileSync(join(root, path), "utf8"))] as const);
-    expect(openings.length).toBeGreaterThan(50);
-    const faults = openings.filter(([, first]) => first === undefined || /^(Generated|Written)\b/.test(first));
-    expect(faults.map(([path]) => path)).toEqual([]);
   });
 
   test.each(["README.md", ...["typescript", "yaml", "python", "go"].map((name) => `docs/start/${name}.md`)])(
@@ -173,12 +157,6 @@ describe("the checks find", () => {
     expect(page("<!-- not run -->", "```sh", "pulumi up", "```").faults).toHaveLength(1);
     expect(page("<!-- run by nobody -->").faults).toHaveLength(1);
     expect(page("```sh", "pulumi up").faults).toEqual(["docs/page.md:1: the block has no end"]);
-  });
-
-  test("a page without an opening paragraph", () => {
-    expect(openingOf("<!-- page run by test/a.test.ts -->\n\n# A\n\nRead `b`.\n")).toBe("Read `b`.");
-    for (const first of ["## B", "| a | b |", "- b", "```sh", "1. b", ""])
-      expect(openingOf(`# A\n\n${first}\n`), first).toBeUndefined();
   });
 
   test("the mark of a block before the page's", () => {

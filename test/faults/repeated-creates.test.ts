@@ -39,7 +39,9 @@ describe.each(cases)(
       if (unique)
         return expect([outcome, ids]).toEqual([expect.objectContaining({ id: ids[0] }), [expect.any(String)]]);
       if (!(outcome instanceof ResourceInitError)) throw outcome;
-      expect(outcome.message).toMatch(/ a duplicate \(\w+\) that could not be deleted; the next deployment tries again/);
+      expect(outcome.message).toMatch(
+        / a duplicate \(\w+\) that could not be deleted; the next deployment tries again/,
+      );
       expect([outcome.id, outcome.outputs["duplicates"]].flat().sort()).toEqual(ids.sort());
       // A refresh removes the failure of the create from the state, but not the duplicate.
       const state = (await lifecycle.read(outcome.id, outcome.outputs, bench.context()))?.outputs ?? {};

@@ -14,23 +14,26 @@ const choose = (gpuTypeIds: string[], excludedGpuTypeIds: string[] = [], gpuPool
   selectPools(pools, { gpuTypeIds, excludedGpuTypeIds, gpuPools }, request);
 
 describe("the pools of requested types", () => {
-  test("follow the order of the types, and exclude their other types", () => {
-    expect(choose(["H100", "L4"])).toEqual({ pools: ["HOPPER_80", "AMPERE_24"], excludedTypes: ["A5000"] });
-    expect(choose(["A5000", "L4"])).toEqual({ pools: ["AMPERE_24"], excludedTypes: [] });
-  });
-
-  test("are all pools without requested types, minus the excluded types, each once", () => {
-    expect(choose([], ["L4", "L4"])).toEqual({
-      pools: ["AMPERE_48", "AMPERE_24", "HOPPER_80"],
-      excludedTypes: ["L4"],
-    });
-  });
-
-  test("are the requested pools, each once, minus the excluded types", () => {
-    expect(choose([], ["L4"], ["HOPPER_80", "AMPERE_24", "HOPPER_80"])).toEqual({
-      pools: ["HOPPER_80", "AMPERE_24"],
-      excludedTypes: ["L4"],
-    });
+  test.each([
+    [
+      "follow the order of the types, and exclude their other types",
+      ["H100", "L4"],
+      [],
+      [],
+      "HOPPER_80 AMPERE_24 -A5000",
+    ],
+    ["exclude no type if all are requested", ["A5000", "L4"], [], [], "AMPERE_24"],
+    ["are all without types, minus the excluded, each once", [], ["L4", "L4"], [], "AMPERE_48 AMPERE_24 HOPPER_80 -L4"],
+    [
+      "are those of the program, each once, minus the excluded types",
+      [],
+      ["L4"],
+      ["HOPPER_80", "AMPERE_24", "HOPPER_80"],
+      "HOPPER_80 AMPERE_24 -L4",
+    ],
+  ])("%s", (_rule, types, excluded, requested, expected) => {
+    const { pools, excludedTypes } = choose(types, excluded, requested);
+    expect([...pools, ...excludedTypes.map((type) => `-${type}`)].join(" ")).toBe(expected);
   });
 
   test("are an error for an unknown pool, which lists the pools", async () => {

@@ -101,12 +101,10 @@ test("continues after an error of the service", async () => {
   expect(result).toMatchObject({ lines: ["one"], position: time(1) });
 });
 
-test("ends without an error if the worker does not exist", async () => {
-  const result = await follow([(response) => void response.writeHead(404).end('{"detail":"resource not found"}')]);
-  expect(result).toEqual({ lines: [], positions: [undefined], position: undefined });
-});
-
-test("rejects if the service rejects the key", async () => {
-  const result = await follow([(response) => void response.writeHead(401).end('{"detail":"unauthorized"}')]);
-  expect(result).toEqual({ lines: [], positions: [undefined], code: "unauthorized" });
+test.each([
+  ["without an error if the worker does not exist", 404, { position: undefined }],
+  ["with the code of a rejected key", 401, { code: "unauthorized" }],
+])("ends %s", async (_how, status, end) => {
+  const result = await follow([(response) => void response.writeHead(status).end('{"detail":"resource not found"}')]);
+  expect(result).toEqual({ lines: [], positions: [undefined], ...end });
 });

@@ -42,12 +42,6 @@ describe.each(startLanguages)("the start page of %s", (language) => {
     expect(published.includes("version: 1.2.3") || language === "typescript" || language === "yaml").toBe(true);
     expect(startPage(published, language, unpublished, "0.1.0")).toBe(startPage(text, language, unpublished, "0.1.0"));
   });
-
-  test("reaches the first deployment within one screen", () => {
-    const lines = text.split("\n");
-    const before = lines.slice(0, lines.indexOf("pulumi up")).filter((line) => line.trim() !== "");
-    expect(before.length).toBeLessThanOrEqual(55);
-  });
 });
 
 test("guides without Pulumi install the local service from a clone, or from the registry", () => {

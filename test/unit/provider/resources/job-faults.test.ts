@@ -59,17 +59,36 @@ describe("a job with an unexpected result fails with an actionable message", () 
     },
   );
 
-  test("the service's own timeout: the setting to raise", async () => {
-    const { context } = await startScriptedJobs({ run: () => job("IN_QUEUE"), status: () => job("TIMED_OUT"), health });
-    expect(await failureOf(JobInvoke.create(inputsOf(), context))).toMatch(
+  const ended = 'job j1 on endpoint "e1" ended';
+  test.each<[string, Behaviour, RegExp, Properties?]>([
+    [
+      "its own timeout names the setting to raise",
+      job("TIMED_OUT"),
       /ended TIMED_OUT.*[\s\S]*policy\.executionTimeout/,
-    );
+    ],
+    [
+      "success instead of an expected failure",
+      job("COMPLETED"),
+      /ended COMPLETED, expected FAILED/,
+      { expect: { status: "FAILED" } },
+    ],
+    ["an error that is no text", job("FAILED", { error: { code: 7 } }), /error: \{"code":7\}\nendpoint: jobs /],
+    ...[undefined, null, ""].map((error): [string, Behaviour, RegExp] => [
+      `the error ${JSON.stringify(error)} has no line`,
+      job("FAILED", { error }),
+      new RegExp(`^${ended} FAILED, expected COMPLETED\\nendpoint: jobs `),
+    ]),
+    ["a very long error text is truncated", job("FAILED", { error: "x".repeat(100_000) }), /^[\s\S]{1,5000}$/],
+  ])("%s", async (_what, result, message, news) => {
+    const { context } = await startScriptedJobs({ run: () => result, health });
+    expect(await failureOf(JobInvoke.create(inputsOf(news), context))).toMatch(message);
   });
 
-  test("success instead of an expected failure", async () => {
-    const { context } = await startScriptedJobs({ run: () => job("COMPLETED"), health });
-    const inputs = inputsOf({ expect: { status: "FAILED" } });
-    expect(await failureOf(JobInvoke.create(inputs, context))).toContain("ended COMPLETED, expected FAILED");
+  test("unreadable health does not hide the failure", async () => {
+    const { context } = await startScriptedJobs({ run: () => job("FAILED"), health: () => json({}, 400) });
+    expect(await failureOf(JobInvoke.create(inputsOf(), context))).toMatch(
+      /ended FAILED, expected COMPLETED\nendpoint: its health cannot be read/,
+    );
   });
 
   test("a job that the service no longer stores", async () => {
@@ -114,23 +133,6 @@ describe("a job with an unexpected result fails with an actionable message", () 
     expect(calls).toContain("cancel");
   });
 
-  test("unreadable health does not hide the failure", async () => {
-    const { context } = await startScriptedJobs({
-      run: () => job("FAILED", { error: { code: 7 } }),
-      health: () => json({}, 400),
-    });
-    expect(await failureOf(JobInvoke.create(inputsOf(), context))).toMatch(
-      /error: \{"code":7\}\nendpoint: its health cannot be read/,
-    );
-  });
-
-  test.each([[undefined], [null], [""]])("a failure with the error %j has no error line", async (error) => {
-    const { context } = await startScriptedJobs({ run: () => job("FAILED", { error }), health });
-    expect(await failureOf(JobInvoke.create(inputsOf(), context))).toMatch(
-      /^job j1 on endpoint "e1" ended FAILED, expected COMPLETED\nendpoint: jobs /,
-    );
-  });
-
   test("blanks around the error and the reason of the health are removed", async () => {
     const message = "  the image cannot be pulled\n";
     const { context } = await startScriptedJobs({
@@ -140,11 +142,6 @@ describe("a job with an unexpected result fails with an actionable message", () 
     const lines = (await failureOf(JobInvoke.create(inputsOf(), context))).split("\n");
     expect(lines[1]).toBe("error: boom");
     expect(lines[3]).toBe("the image cannot be pulled");
-  });
-
-  test("a very long error text is truncated", async () => {
-    const { context } = await startScriptedJobs({ run: () => job("FAILED", { error: "x".repeat(100_000) }), health });
-    expect((await failureOf(JobInvoke.create(inputsOf(), context))).length).toBeLessThan(5000);
   });
 });
 

@@ -21,17 +21,7 @@ describe("a link to the console", async () => {
     for (const token of tokens) expect(token).toMatch(/^[\w-]{43}$/);
   });
 
-  test("expires after an hour", async () => {
-    const clock = new ManualClock();
-    const sessions = createConsoleSessions(apiKey, clock);
-    const [early, late] = [sessions.newLink(), sessions.newLink()];
-    await clock.advance(linkLifetime - 1);
-    expect(sessions.open(early)).toBeDefined();
-    await clock.advance(1);
-    expect(sessions.open(late)).toBeUndefined();
-  });
-
-  test.each([-3_600_000, 3_600_000])("expires after an hour even if the clock changes by %i ms", async (change) => {
+  test.each([0, -3_600_000, 3_600_000])("expires after an hour if the clock changes by %i ms", async (change) => {
     const clock = new ManualClock();
     const sessions = createConsoleSessions(apiKey, clock);
     const [early, late] = [sessions.newLink(), sessions.newLink()];
