@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { readFile, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { lastLines, run, ToolMissing } from "../child.mjs";
@@ -17,14 +17,15 @@ import { lastLines, run, ToolMissing } from "../child.mjs";
 export async function downloadCli({ version, folder, address, idleTimeout }) {
   const name = `pulumi-v${version}-${platformName()}.tar.gz`;
   const archive = join(folder, name);
-  const expected = await publishedChecksum(`${address}/pulumi-${version}-checksums.txt`, name, idleTimeout);
+  const checksums = join(folder, "checksums");
+  const expected = await publishedChecksum(`${address}/pulumi-${version}-checksums.txt`, checksums, name, idleTimeout);
   const actual = await fetchToFile(`${address}/${name}`, archive, idleTimeout);
   if (actual !== expected) {
     throw new Error(`${name} does not match its published checksum (${expected}): it has ${actual}`);
   }
   const unpacked = await run("tar", ["-xzf", archive, "-C", folder]);
   if (unpacked.code !== 0) throw new Error(`${name} could not be unpacked: ${lastLines(unpacked)}`);
-  await rm(archive);
+  for (const file of [archive, checksums]) await rm(file);
   await rename(join(folder, "pulumi"), join(folder, "bin"));
 }
 
@@ -39,20 +40,15 @@ function platformName() {
 }
 
 /**
- * @param {string} url
+ * The checksum of a file in a list of checksums.
+ * @param {string} url Address of the list.
+ * @param {string} path Place for the list.
  * @param {string} name
  * @param {number} idleTimeout
  */
-async function publishedChecksum(url, name, idleTimeout) {
-  const text = await fetchWithTimeout(url, idleTimeout, async (response, resetTimer) => {
-    const chunks = [];
-    for await (const chunk of bodyOf(response)) {
-      resetTimer();
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks).toString("utf8");
-  });
-  for (const line of text.split("\n")) {
+async function publishedChecksum(url, path, name, idleTimeout) {
+  await fetchToFile(url, path, idleTimeout);
+  for (const line of (await readFile(path, "utf8")).split("\n")) {
     const [sum, file] = line.trim().split(/\s+/);
     if (sum !== undefined && file === name && /^[0-9a-f]{64}$/.test(sum)) return sum;
   }
@@ -60,43 +56,29 @@ async function publishedChecksum(url, name, idleTimeout) {
 }
 
 /**
- * Saves a response body and returns its SHA-256.
+ * Saves a response body and returns its SHA-256. The limit applies to the time without data instead of the total time, so that slow
+ * connections succeed and dead ones fail.
  * @param {string} url
  * @param {string} path
  * @param {number} idleTimeout
  */
-function fetchToFile(url, path, idleTimeout) {
-  return fetchWithTimeout(url, idleTimeout, async (response, resetTimer) => {
-    const hash = createHash("sha256");
-    const listen = async function* () {
-      for await (const chunk of bodyOf(response)) {
-        resetTimer();
-        hash.update(chunk);
-        yield chunk;
-      }
-    };
-    await pipeline(listen, createWriteStream(path));
-    return hash.digest("hex");
-  });
-}
-
-/**
- * Fetches with a limit on the time without data instead of the total time, so that slow connections succeed and dead
- * ones fail.
- * @template T
- * @param {string} url
- * @param {number} idleTimeout
- * @param {(response: Response, heard: () => void) => Promise<T>} read
- * @returns {Promise<T>}
- */
-async function fetchWithTimeout(url, idleTimeout, read) {
+async function fetchToFile(url, path, idleTimeout) {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), idleTimeout);
+  const hash = createHash("sha256");
   try {
     const response = await fetch(url, { signal: controller.signal });
     timer.refresh();
     if (!response.ok) throw new ToolMissing(`${url} returned ${response.status}`);
-    return await read(response, () => timer.refresh());
+    const readChunks = async function* () {
+      for await (const chunk of response.body ?? []) {
+        timer.refresh();
+        hash.update(chunk);
+        yield chunk;
+      }
+    };
+    await pipeline(readChunks, createWriteStream(path));
+    return hash.digest("hex");
   } catch (error) {
     if (controller.signal.aborted) throw new ToolMissing(`no response from ${url} within ${idleTimeout / 1000} s`);
     throw isFetchFailure(error)
@@ -105,11 +87,6 @@ async function fetchWithTimeout(url, idleTimeout, read) {
   } finally {
     clearTimeout(timer);
   }
-}
-
-/** @param {Response} response */
-async function* bodyOf(response) {
-  if (response.body !== null) yield* response.body;
 }
 
 /**
