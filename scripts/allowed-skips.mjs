@@ -1,17 +1,21 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
+import { ToolMissing } from "./child.mjs";
 import { findChromium } from "./chromium.mjs";
-import { isOlder } from "./cli/folder.mjs";
+import { checkGo } from "./cli/build.mjs";
 import { engineMissing } from "./docker-engine.mjs";
 import { clusterMissing } from "./kubernetes-cluster.mjs";
+
+/** Version of Go, or the reason why there is none that can be used. */
+const go = await checkGo().catch((error) => error);
 
 /**
  * Capabilities that a machine may lack. CI checks them itself, because a test that reports one as missing may be the
  * defect.
  */
 const conditions = new Map([
-  ["no Go", () => isOlder(/go(\d+\.\d+(?:\.\d+)?)/.exec(outputOf("go", "version"))?.[1] ?? "0.0.0", "1.25.0")],
+  ["no Go", () => go instanceof ToolMissing],
   ["no gofmt", () => !canStart("gofmt", "-h")],
   ["no Python", () => outputOf("python3", "-c", "import ensurepip, venv; print(1)") === ""],
   ["no Maven", () => outputOf("mvn", "--version") === ""],
