@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join, relative } from "node:path";
+import { parseArgs } from "node:util";
 import { root, runScript } from "../entry.mjs";
 import { LockTimeout, withLock } from "../lock.mjs";
 import { createProgress } from "../progress.mjs";
@@ -25,15 +26,10 @@ const usage = `Usage: npm run quickstart [-- <option>]
 
 /** `npm run quickstart [-- --once | --clean]`: deploys examples/quickstart to a local service. */
 await runScript(async () => {
-  const args = process.argv.slice(2);
-  const unknown = args.find((arg) => !["--once", "--clean"].includes(arg));
-  if (unknown !== undefined) {
-    const isHelp = ["--help", "-h"].includes(unknown);
-    print(isHelp ? usage : `${unknown}: unknown option\n${usage}`);
-    return isHelp ? 0 : 2;
-  }
+  const options = /** @type {const} */ ({ once: { type: "boolean" }, clean: { type: "boolean" } });
+  const { values } = parseArgs({ options });
   try {
-    return await withLock(paths.lock, args.includes("--clean") ? clean : () => open(args.includes("--once")), {
+    return await withLock(paths.lock, values.clean ? clean : () => open(values.once === true), {
       // A process that was just killed may take a moment to end.
       timeout: 1_000,
     });
@@ -41,7 +37,7 @@ await runScript(async () => {
     if (!(error instanceof LockTimeout)) throw error;
     throw new Error(`A quickstart is already running here (process ${error.pid}). Stop it with Ctrl-C first.`);
   }
-});
+}, usage);
 
 /** @param {boolean} once Destroys the stack at the end instead of staying open. */
 async function open(once) {

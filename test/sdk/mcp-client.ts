@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
+import { expect } from "vitest";
 import { at } from "../support/raw-http";
 import { findMcpServer } from "./programs";
 import type { SdkRig } from "./rig";
@@ -74,4 +75,26 @@ export async function startMcpServer({ service }: SdkRig, version: string, rest:
       await exit;
     },
   };
+}
+
+/** Calls each tool about jobs, and checks its result. */
+export async function callJobTools(rig: SdkRig, mcp: McpServer): Promise<void> {
+  const endpointId = await rig.endpoint("plain.mjs");
+  expect(await mcp.call("runsync-endpoint", { endpointId, input: { text: "now" } })).toMatchObject({
+    status: "COMPLETED",
+    output: { echo: { text: "now" } },
+  });
+  const jobId = await mcp.create("run-endpoint", { endpointId, input: { do: "progress", seconds: 20 } });
+  await expect
+    .poll(() => mcp.call("get-job-status", { endpointId, jobId }), { timeout: 30_000, interval: 50 })
+    .toMatchObject({ status: "IN_PROGRESS" });
+  await mcp.call("run-endpoint", { endpointId, input: { text: "purged" } });
+  expect(await mcp.call("purge-endpoint-queue", { endpointId })).toMatchObject({ removed: 1 });
+  expect(await mcp.call("cancel-job", { endpointId, jobId })).toMatchObject({ status: "CANCELLED" });
+  await expect(mcp.call("retry-job", { endpointId, jobId })).rejects.toThrow(/CANCELLED|FAILED/);
+  expect(await mcp.call("endpoint-health", { endpointId })).toMatchObject({ jobs: { inQueue: 0 } });
+  const streaming = await rig.endpoint("generator.mjs");
+  const streamed = await mcp.create("run-endpoint", { endpointId: streaming, input: { count: 3 } });
+  const chunks = await mcp.text("stream-job", { endpointId: streaming, jobId: streamed });
+  for (const index of [0, 1, 2]) expect(chunks).toContain(`{"index":${index}}`);
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type McpServer, startMcpServer } from "./mcp-client";
+import { callJobTools, type McpServer, startMcpServer } from "./mcp-client";
 import { type SdkRig, startRig } from "./rig";
 import { versions } from "./versions";
 
@@ -75,22 +75,7 @@ describe.each(["v1", "v2"] as const)(
     });
 
     it("run-endpoint, runsync-endpoint, get-job-status, stream-job, cancel-job, retry-job, endpoint-health, purge-endpoint-queue", async () => {
-      const endpointId = await rig.endpoint("plain.mjs");
-      const synced = await mcp.call("runsync-endpoint", { endpointId, input: { text: "now" } });
-      expect(synced).toMatchObject({ status: "COMPLETED", output: { echo: { text: "now" } } });
-      const jobId = await mcp.create("run-endpoint", { endpointId, input: { do: "progress", seconds: 20 } });
-      await expect
-        .poll(() => mcp.call("get-job-status", { endpointId, jobId }), { timeout: 30_000, interval: 50 })
-        .toMatchObject({ status: "IN_PROGRESS" });
-      await mcp.call("run-endpoint", { endpointId, input: { text: "purged" } });
-      expect(await mcp.call("purge-endpoint-queue", { endpointId })).toMatchObject({ removed: 1 });
-      expect(await mcp.call("cancel-job", { endpointId, jobId })).toMatchObject({ status: "CANCELLED" });
-      await expect(mcp.call("retry-job", { endpointId, jobId })).rejects.toThrow(/CANCELLED|FAILED/);
-      expect(await mcp.call("endpoint-health", { endpointId })).toMatchObject({ jobs: { inQueue: 0 } });
-      const streaming = await rig.endpoint("generator.mjs");
-      const streamed = await mcp.create("run-endpoint", { endpointId: streaming, input: { count: 3 } });
-      const chunks = await mcp.text("stream-job", { endpointId: streaming, jobId: streamed });
-      for (const index of [0, 1, 2]) expect(chunks).toContain(`{"index":${index}}`);
+      await callJobTools(rig, mcp);
     });
 
     it("list-gpu-types, list-data-centers", async () => {

@@ -5,6 +5,7 @@ import { run } from "../../../scripts/child.mjs";
 test.each([
   "add/add",
   "generate/sdks",
+  "quickstart/quickstart",
   "release/assets",
   "release/executable",
   "release/go-module",
@@ -13,6 +14,6 @@ test.each([
 ])("%s.mjs prints its arguments for --help, and does nothing else", async (name) => {
   const file = fileURLToPath(new URL(`../../../scripts/${name}.mjs`, import.meta.url));
   const { code, stdout, stderr } = await run(process.execPath, [file, "--help"]);
-  expect(stdout).toMatch(/^Usage: .+\n$/);
+  expect(stdout).toMatch(/^Usage: .+\n( {2}--.+\n)*$/);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 });
