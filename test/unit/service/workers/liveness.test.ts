@@ -3,8 +3,7 @@ import { defaultTimings as timings } from "../../../../service/timings";
 import { checkLiveness } from "../../../../service/workers/liveness";
 import type { Worker } from "../../../../service/workers/worker";
 import { phaseOf } from "../../../../service/workers/worker-record";
-import { externalWorker, start } from "./support/external-worker";
-import { managedWorkers, runningProgram } from "./support/managed-worker";
+import { externalWorker, managedWorkers, runningProgram, start } from "./support/managed-worker";
 
 /** A worker without a job that requested its last job at `start`. */
 function idleWorker(): Worker {

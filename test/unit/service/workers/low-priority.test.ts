@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { defaultTimings } from "../../../../service/timings";
 import { planWorkers } from "../../../../service/workers/scaler";
 import { scalingState } from "../../../../service/workers/scaling-view";
-import { externalWorker, start } from "./support/external-worker";
+import { externalWorker, start } from "./support/managed-worker";
 
 const rules = { workersMin: 0, workersMax: 3, idleTimeout: 5000, scalerType: "REQUEST_COUNT", scalerValue: 1 } as const;
 

@@ -3,8 +3,7 @@ import { defaultTimings as timings } from "../../../../service/timings";
 import { createWorkerProblems } from "../../../../service/workers/problems";
 import type { ProcessEnd, WorkerProcess } from "../../../../service/workers/runtimes/runtime";
 import type { ManagedWorker } from "../../../../service/workers/worker";
-import { start } from "./support/external-worker";
-import { managedWorkers, runningProgram } from "./support/managed-worker";
+import { managedWorkers, runningProgram, start } from "./support/managed-worker";
 
 const server = Promise.resolve({ host: "127.0.0.1", port: 80, healthPort: 80, healthPath: "/ping" });
 const obstacle = () => "no request arrived";

@@ -3,8 +3,7 @@ import { defaultTimings as timings } from "../../../../service/timings";
 import { rulesOf, scalingState } from "../../../../service/workers/scaling-view";
 import type { ManagedWorker } from "../../../../service/workers/worker";
 import { countRunning, phaseOf, stateOf } from "../../../../service/workers/worker-record";
-import { start } from "./support/external-worker";
-import { managedWorkers, runningProgram } from "./support/managed-worker";
+import { managedWorkers, runningProgram, start } from "./support/managed-worker";
 
 const later = start + 5000;
 const never = Number.POSITIVE_INFINITY;

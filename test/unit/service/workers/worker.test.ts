@@ -4,8 +4,7 @@ import { createStopPolls } from "../../../../service/workers/long-poll";
 import type { Worker } from "../../../../service/workers/worker";
 import { phaseOf } from "../../../../service/workers/worker-record";
 import { ManualClock } from "../../../support/manual-clock";
-import { externalWorker, start } from "./support/external-worker";
-import { managedWorkers, runningProgram } from "./support/managed-worker";
+import { externalWorker, managedWorkers, runningProgram, start } from "./support/managed-worker";
 
 const later = start + 5000;
 

@@ -1,7 +1,9 @@
 import { createWorkerRegistry } from "../../../../../service/workers/registry";
 import type { WorkerProcess } from "../../../../../service/workers/runtimes/runtime";
 import type { ManagedWorker } from "../../../../../service/workers/worker";
-import { start } from "./external-worker";
+
+/** Time at which the workers join, ms. */
+export const start = 1_000_000;
 
 /** A program that runs until its end; `calls` contains the requests for it. */
 export function runningProgram(of: Partial<WorkerProcess> = {}) {
@@ -40,4 +42,10 @@ export function managedWorkers() {
         image: "acme/x:1",
       }),
   };
+}
+
+/** `managedWorkers` with an external worker that has just joined. */
+export function externalWorker() {
+  const workers = managedWorkers();
+  return { ...workers, worker: workers.registry.join({ id: "w", endpointId: "e", redact: String }) };
 }
