@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, readFileSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf, StartError } from "../errors";
 import { writeAtomically } from "./data-folder";
@@ -16,7 +16,7 @@ export const readApiKey = (dataFolder: string): string | undefined => onDisk(dat
 
 function readKey(dataFolder: string): string | undefined {
   const file = apiKeyFileOf(dataFolder);
-  const stats = statSync(file, { throwIfNoEntry: false });
+  const stats = statsOf(file);
   if (!stats) return undefined;
   // A pipe may never end.
   if (!stats.isFile()) throw new StartError(`${file}: is not a file; delete it to get a new key`);
@@ -25,6 +25,16 @@ function readKey(dataFolder: string): string | undefined {
   throw new StartError(
     `${file} does not contain an API key of 16 or more printable characters; delete the file to get a new key`,
   );
+}
+
+/** The stats of a file; undefined if it does not exist. Under Node 22 and later, `throwIfNoEntry: false` also hides ENOTDIR. */
+function statsOf(file: string): Stats | undefined {
+  try {
+    return statSync(file);
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 /** Reads the API key from the file of `--api-key-file`. */
