@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { type Block, readPages } from "../scripts/docs/pages.mjs";
 import { scratchFolder } from "./support/folders";
 import { typeFaults } from "./support/type-check";
@@ -49,7 +49,6 @@ function programOf(text: string): string {
 }
 
 const folder = scratchFolder(afterAll);
-beforeAll(async () => {});
 
 const blocks = readPages(root).flatMap((page) => page.blocks);
 

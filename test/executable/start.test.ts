@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, afterEach, describe, expect, inject, it } from "vitest";
 import { type PluginProcess, startPlugin } from "../plugin/support/plugin-process";
 import { pluginFolder, pluginWay } from "../plugin/support/way";
 import { scratchFolder } from "../support/folders";
@@ -10,7 +10,6 @@ import { describeProxies } from "../ways/proxies";
 
 const folder = scratchFolder(afterAll, inject("packed"));
 const started = new Set<PluginProcess>();
-beforeAll(async () => {});
 afterEach(() => {
   for (const { child } of started) child.kill("SIGKILL");
   started.clear();

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { z } from "zod";
@@ -21,7 +21,6 @@ describe.each(["api", "provider", "service"] as const)("the packed %s", (part) =
   let manifest: z.output<typeof manifestShape>;
   beforeAll(async () => {
     const tarball = inject("tarballs")[["api", "provider", "service"].indexOf(part)] ?? "";
-    await mkdir(folder, { recursive: true });
     const { code, stderr } = await run("tar", ["-xzf", tarball, "-C", folder, "--strip-components=1"]);
     expect(code, stderr).toBe(0);
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });

@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { tagGoModule } from "../../scripts/release/go-module.mjs";
 import { missingGo } from "../plugin/support/sdk";
 import { scratchFolder } from "../support/folders";
@@ -13,7 +13,6 @@ const host = "https://github.com/acme-gpu/compute";
 const module = "github.com/acme-gpu/compute/sdk/go/serverlesscompute";
 
 const folder = scratchFolder(afterAll);
-beforeAll(async () => {});
 
 if (missingTool === undefined) {
   it("a release's Go SDK is found by `go get` at its tag, and is on no branch", async () => {

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { afterAll, describe, expect, inject, it } from "vitest";
 import { lastLines, run } from "../../scripts/child.mjs";
 import { generateSdk, type SdkLanguage } from "../../scripts/generate/sdks.mjs";
 import { exampleTexts } from "../support/example-texts";
@@ -46,7 +46,6 @@ const versionProgram = `public class Version {
 
 describe("the schema's examples match the generated SDKs", () => {
   const folder = scratchFolder(afterAll);
-  beforeAll(async () => {});
 
   const sdkOf = async (language: SdkLanguage): Promise<string | undefined> => {
     const generated = await generateSdk(language, { schema: schemaPath, target: folder, cli: inject("cli") });

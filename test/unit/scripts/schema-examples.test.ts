@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, describe, expect, it } from "vitest";
 import { readPages } from "../../../scripts/docs/pages.mjs";
 import { typedProgram } from "../../../scripts/generate/schema/examples/typed-program";
 import { packageSchema } from "../../../scripts/generate/schema/package-schema";
@@ -16,7 +16,6 @@ const texts = exampleTexts(schema);
 const inLanguage = (language: string): ExampleText[] => texts.filter((example) => example.language === language);
 
 const folder = scratchFolder(afterAll);
-beforeAll(() => {});
 
 const write = (name: string, text: string): string => {
   const path = join(folder, name);
