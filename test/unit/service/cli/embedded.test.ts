@@ -67,10 +67,25 @@ describe("createService", () => {
     [{ clock: 5 }, "clock: 5 is not allowed; must be a clock"],
     [{ ephemeral: true }, "ephemeral: true is not allowed with a dataFolder; remove one of them"],
     [{ logLevel: "loud" }, 'logLevel: "loud" is not allowed; must be "silent", "error"'],
+    [
+      { host: "0.0.0.0" },
+      "host: 0.0.0.0 is reachable from other machines; allow the service's host name with --allow-host",
+    ],
+    [{ host: "::" }, "host: :: is reachable from other machines"],
+    [{ host: "192.0.2.1", allowHosts: [] }, "host: 192.0.2.1 is reachable from other machines"],
+    [{ host: "localhost" }, 'host: "localhost" is not allowed; must be an IP address'],
+    [
+      { allowHosts: ["http://here"] },
+      'allowHosts: "http://here" is not allowed; must be a host name or address without a port',
+    ],
+    [{ allowHosts: ["here:80"] }, 'allowHosts: "here:80" is not allowed'],
+    [{ host: "192.0.2.1", allowHosts: ["here"] }, "host: 192.0.2.1 is not an address of this machine"],
+    [{ apiKey: "too-short" }, "apiKey: must be 16 or more printable characters without spaces"],
   ])("rejects %j with what is allowed, and creates nothing", async (options, message) => {
     const failure = await start(options).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(StartError);
     expect(String(failure)).toContain(message);
+    expect(String(failure)).not.toContain("too-short");
     expect(readdirSync(folder)).toEqual([]);
   });
 
