@@ -55,6 +55,20 @@ describe("REQUEST_COUNT", () => {
     const workers = Array.from({ length: running }, () => worker("busy"));
     expect(plan(counting, waitingFor(...Array<number>(waiting).fill(0)), workers)).toMatchObject({ start });
   });
+
+  test.each([
+    [0, "busy", 0, 0],
+    [0, "busy", 2, 1],
+    [1, "busy", 0, 1],
+    [1, "idle", 0, 0],
+  ] as const)(
+    "%i queued at 1 per %s worker with %i jobs that are not of low priority start %i",
+    (waiting, phase, jobs, start) => {
+      const workers = [{ ...worker(phase), jobs }];
+      const queued = waitingFor(...Array<number>(waiting).fill(0));
+      expect(plan({ ...counting, scalerValue: 1 }, queued, workers)).toMatchObject({ start });
+    },
+  );
 });
 
 test("an ending worker counts until it has ended", () => {

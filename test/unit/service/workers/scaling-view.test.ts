@@ -36,6 +36,13 @@ const workers: [string, ReturnType<typeof waits> | undefined, (worker: ManagedWo
     "running",
     { phase: "busy", jobs: 1, provenAt: never },
   ],
+  [
+    "a worker with a job of low priority",
+    undefined,
+    (worker) => run(worker, true),
+    "running",
+    { phase: "busy", jobs: 0 },
+  ],
   ["a worker with requests", undefined, (worker) => worker.leased(), "initializing", { jobs: 1 }],
   [
     "an unhealthy worker, which is not free",
