@@ -115,9 +115,9 @@ const categoryMessages: Record<ErrorCategory, (error: ApiError, subject: ErrorCo
   invalid: (error, subject) => {
     if (error.code === "quota")
       return `the account's limit is reached: ${serviceMessage(error)}. Delete unused objects, or request a higher limit.`;
-    return error.code === "wrong_address"
-      ? wrongAddressMessage(error, subject)
-      : `the service rejected the request: ${serviceMessage(error)}`;
+    if (error.code === "wrong_address") return wrongAddressMessage(error, subject);
+    // The client rejects an invalid argument itself.
+    return `${error.code === "invalid_argument" ? "" : "the service rejected the request: "}${serviceMessage(error)}`;
   },
   missing: (error, subject) => {
     const { operation } = subject;

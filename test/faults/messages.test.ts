@@ -115,6 +115,7 @@ const golden: [fault: string, work: () => unknown][] = [
       throw toUserError(error, { label: 'NetworkVolume "chat-dev"', operation: "read", names: configNames });
     },
   ],
+  ["an id of blanks", () => kinds.NetworkVolume.read(" ", {}, bench.context())],
   ["an unknown path", () => create("NetworkVolume", volume, contextAt(bench, `${bench.proxy.origin}/api`))],
   [
     "a duplicate name",
