@@ -49,17 +49,17 @@ export function defineResource<Inputs extends object, Outputs extends object>(
     );
     return withOmitted(properties, Object.fromEntries(omitted));
   };
-  /** Runs an operation within its timeout; `withRecord` adds the list of omitted properties to inputs that a failure has restored. */
+  /** Runs an operation within its timeout; `withRecord` adds the list of omitted properties to the state after a failure. */
   const runBounded = <Result>(
     target: Omit<ErrorContext, "names">,
     inputs: Properties,
     context: Context,
     work: (context: Context) => Promise<Result>,
-    withRecord = (restored: Properties): Properties => restored,
+    withRecord = (state: Properties, _isRestored: boolean): Properties => state,
   ): Promise<Result> => {
     const subject = { ...target, names: context.settings.names };
     const stateAfter = ({ id, inputs: restored, outputs }: ResourceInitError): Properties =>
-      stateOf(id, { ...(restored ? withRecord(restored) : inputs), ...outputs });
+      stateOf(id, withRecord({ ...(restored ?? inputs), ...outputs }, restored !== undefined));
     return withTimeout(subject, context, (bounded) => explainFailures(subject, stateAfter, () => work(bounded)));
   };
 
@@ -104,8 +104,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
             const { id, outputs } = await definition.create(inputs, bounded, properties);
             return { id, outputs: stateOf(id, recorded(properties, { ...inputs, ...outputs })) };
           }),
-        // A failed adoption restores the object.
-        (restored) => recorded(properties, restored),
+        (state) => recorded(properties, state),
       ),
     read: (id, olds, context) =>
       runBounded({ label: labelOf(olds, id), operation: "read" }, olds, context, async (bounded) => {
@@ -131,7 +130,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
             const properties = { ...defaultsOf(news), ...toProperties({ ...inputs, ...outputs }) };
             return stateOf(id, withOmitted(properties, kept));
           }),
-        (restored) => ({ ...defaultsOf(olds), ...restored }),
+        (state, isRestored) => ({ ...(isRestored && defaultsOf(olds)), ...state }),
       ),
     delete: (id, olds, context) =>
       runBounded({ label: labelOf(olds, id), operation: "delete" }, olds, context, (bounded) =>

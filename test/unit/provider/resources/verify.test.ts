@@ -1,6 +1,7 @@
 import type { Dialect } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/engine/values";
+import { defaultsOf } from "../../../../provider/framework/properties/defaults";
 import { kinds } from "../../../../provider/resources";
 import { acceleratedClock } from "../../../support/accelerated-clock";
 import { type BenchContext, partialFailureOf, useLifecycleBench } from "../../../support/lifecycle-bench";
@@ -87,7 +88,10 @@ describe.each(dialects)("with REST %s", (restVersion) => {
     expect(ServerlessEndpoint.diff(failure.outputs, inputsOf("back", "fail")).map(({ path }) => path)).toEqual([
       ["templateId"],
     ]);
-    expect((await ServerlessEndpoint.read(id, failure.outputs, context()))?.inputs).toEqual(inputsOf("back", "echo"));
+    expect((await ServerlessEndpoint.read(id, failure.outputs, context()))?.inputs).toEqual({
+      ...inputsOf("back", "echo"),
+      ...defaultsOf(outputs),
+    });
     const job = await context().clients.jobs.runsync(id, { input: { text: "still" } });
     expect(job).toMatchObject({ status: "COMPLETED", output: { text: "still" } });
   });
