@@ -57,28 +57,32 @@ export async function loadCluster({ context, namespace }: KubernetesSettings): P
   });
   const config = new Config();
   try {
-    config.loadFromDefault();
+    // As for kubectl, the first file of KUBECONFIG selects the context.
+    config.loadFromDefault({}, true);
   } catch (error) {
     throw new StartError(
       `runtime "kubernetes": the kubeconfig cannot be read: ${messageOf(error)}; correct the file that KUBECONFIG names`,
       { cause: error },
     );
   }
-  if (context !== undefined) {
-    const names = config.getContexts().map(({ name }) => name);
-    if (!names.includes(context))
-      throw new StartError(
-        `kubernetes.context: "${context}" does not exist in the kubeconfig; must be one of ${names.join(", ")}`,
-      );
-    config.setCurrentContext(context);
-  }
-  const current = config.getContextObject(config.getCurrentContext());
+  const names = config.getContexts().map(({ name }) => name);
   // Without a kubeconfig and outside of a cluster, the client uses a default address.
-  if (!config.getCurrentCluster() || current?.name === "loaded-context")
+  if (names.length === 0 || names.includes("loaded-context"))
     throw new StartError(
       'runtime "kubernetes": there is no cluster; set KUBECONFIG or create ~/.kube/config, or run the service in a cluster',
     );
-  return createCluster(config, namespace ?? current?.namespace ?? "default");
+  const name = context ?? config.getCurrentContext();
+  const current = config.getContextObject(name);
+  if (!current)
+    throw new StartError(
+      `kubernetes.context: ${name ? `"${name}" does not exist in the kubeconfig` : "the kubeconfig has no current context"}; must be one of ${names.join(", ")}`,
+    );
+  config.setCurrentContext(name);
+  if (!config.getCurrentCluster() || (current.user && !config.getCurrentUser()))
+    throw new StartError(
+      `kubernetes.context: the kubeconfig lacks the cluster "${current.cluster}" or the user "${current.user}" of "${name}"; add it, or select another context`,
+    );
+  return createCluster(config, namespace ?? current.namespace ?? "default");
 }
 
 function createCluster(config: KubeConfig, namespace: string) {
@@ -114,7 +118,9 @@ function createCluster(config: KubeConfig, namespace: string) {
     const obtained = new AbortController();
     // A plugin may wait for a login. Calls share it, so that one runs at a time.
     credentials ??= obtainCredentials();
-    const late = once(signal, "abort", obtained).then(() => Promise.reject(new Error("its plugin does not end")));
+    const late = once(signal, "abort", obtained).then(() =>
+      Promise.reject(new Error("the credential plugin does not end")),
+    );
     try {
       const options = await Promise.race([credentials, late]);
       return { ...options, ...request, path: `${prefix}${path}`, headers: { ...options.headers, ...headers } };

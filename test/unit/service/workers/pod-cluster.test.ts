@@ -1,15 +1,13 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { CallError } from "../../../../service/workers/runtimes/json-client";
 import { checkAccess, toStartError } from "../../../../service/workers/runtimes/pod/access";
 import { isTemporary, loadCluster } from "../../../../service/workers/runtimes/pod/cluster";
 import { followLog } from "../../../../service/workers/runtimes/pod/log";
 import { kubernetesShape } from "../../../../service/workers/runtimes/pod/settings";
-import { scratchFolder } from "../../../support/folders";
 import { closeServer, listenOnLoopback, unusedOrigin } from "../../../support/loopback";
 import { ManualClock } from "../../../support/manual-clock";
 import { useKubeconfig } from "./support/kubeconfig";
@@ -17,7 +15,7 @@ import { useKubeconfig } from "./support/kubeconfig";
 type Respond = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
 /** A cluster whose API server responds to calls. */
-async function useCluster(respond: Respond, path = "", settings: object = {}) {
+async function useCluster(respond: Respond, path = "") {
   const calls: { call: string; body: string; type: string | undefined; authorization: string | undefined }[] = [];
   const server = createServer(async (request, response) => {
     const { method, url, headers } = request;
@@ -29,45 +27,12 @@ async function useCluster(respond: Respond, path = "", settings: object = {}) {
   const origin = await listenOnLoopback(server);
   onTestFinished(() => closeServer(server));
   useKubeconfig(`${origin}${path}`);
-  return { cluster: await loadCluster(kubernetesShape.parse(settings)), calls, origin };
+  return { cluster: await loadCluster(kubernetesShape.parse({})), calls, origin };
 }
 const sends =
   (status: number, body: string): Respond =>
   (_request, response) =>
     void response.writeHead(status).end(body);
-
-describe("the cluster is that of", () => {
-  test.each([
-    ["the current context", {}, "test", "gpu"],
-    ["a context", { context: "other" }, "other", "default"],
-    ["a namespace", { context: "test", namespace: "own" }, "test", "own"],
-  ])("%s", async (_name, settings, context, namespace) => {
-    const { cluster } = await useCluster(sends(200, "{}"), "", settings);
-    expect(cluster).toMatchObject({ context, namespace });
-    expect(cluster.path("pods")).toBe(`/api/v1/namespaces/${namespace}/pods`);
-  });
-
-  test("no context that does not exist", async () => {
-    useKubeconfig("http://127.0.0.1:9");
-    await expect(loadCluster(kubernetesShape.parse({ context: "prod" }))).rejects.toThrow(
-      'kubernetes.context: "prod" does not exist in the kubeconfig; must be one of test, other',
-    );
-  });
-
-  test("no kubeconfig that cannot be read", async () => {
-    useKubeconfig("http://127.0.0.1:9", {}, "}");
-    await expect(loadCluster(kubernetesShape.parse({}))).rejects.toThrow(
-      /^runtime "kubernetes": the kubeconfig cannot be read: .*; correct the file that KUBECONFIG names$/s,
-    );
-  });
-
-  test("no machine without a kubeconfig", async () => {
-    vi.stubEnv("KUBECONFIG", join(scratchFolder(), "missing"));
-    vi.stubEnv("HOME", scratchFolder());
-    onTestFinished(() => void vi.unstubAllEnvs());
-    await expect(loadCluster(kubernetesShape.parse({}))).rejects.toThrow(/there is no cluster|cannot be read/);
-  });
-});
 
 describe("a call to the API server", () => {
   test("has the server's path, a query, a body and the credentials", async () => {

@@ -50,7 +50,7 @@ test("a credential plugin that does not end is reported in time, and its later r
   for (const _call of [1, 2])
     await expect(cluster.call("GET", "/x", { signal: AbortSignal.timeout(10) })).rejects.toMatchObject({
       status: 401,
-      message: "its plugin does not end",
+      message: "the credential plugin does not end",
     });
   writeFileSync(join(folder, "login"), "");
   expect(await cluster.call("GET", "/x")).toEqual({ authorization: "Bearer t2" });
