@@ -26,7 +26,8 @@ export function manifestObjects(options: ManifestOptions): object[] {
   const metadata = { name: serviceName, namespace, labels };
   const host = `${serviceName}.${namespace}.svc`;
   const hosts = [serviceName, `${serviceName}.${namespace}`, host, `${host}.cluster.local`];
-  const probe = { path: "/readyz", port };
+  // The kubelet calls the address of the pod, which the service does not accept as a host.
+  const probe = (path: string) => ({ httpGet: { path, port, httpHeaders: [{ name: "Host", value: serviceName }] } });
   // The service reads its key and its seed file at the start. The hash is slow, so that it does not reveal a weak key.
   const configuration = scryptSync(JSON.stringify([apiKey, seed]), serviceName, 16, { cost: 1024 }).toString("hex");
   return [
@@ -102,13 +103,8 @@ export function manifestObjects(options: ManifestOptions): object[] {
                   },
                 ],
                 ports: [{ containerPort: port }],
-                // The kubelet calls the address of the pod, which the service does not accept as a host.
-                readinessProbe: { httpGet: { ...probe, httpHeaders: [{ name: "Host", value: serviceName }] } },
-                startupProbe: {
-                  httpGet: { ...probe, path: "/healthz", httpHeaders: [{ name: "Host", value: serviceName }] },
-                  failureThreshold: 60,
-                  periodSeconds: 2,
-                },
+                readinessProbe: probe("/readyz"),
+                startupProbe: { ...probe("/healthz"), failureThreshold: 60, periodSeconds: 2 },
                 resources: { requests: { cpu: "250m", memory: "512Mi" }, limits: { memory: "2Gi" } },
                 securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } },
                 volumeMounts: [
