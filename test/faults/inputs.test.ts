@@ -25,7 +25,8 @@ const determinedOutputs = (kind: ObjectKind, inputs: Properties): string[] =>
     (computedWhenUnset ?? reportedWhenUnset) &&
     key !== "volumeInGb" &&
     inputs[key] === undefined &&
-    (key !== "containerDiskInGb" || inputs["templateId"] === undefined)
+    (key !== "containerDiskInGb" || inputs["templateId"] === undefined) &&
+    (key !== "gpuPools" || JSON.stringify(inputs["gpuTypeIds"]) === "[]")
       ? [key]
       : [],
   );

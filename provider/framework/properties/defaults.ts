@@ -122,5 +122,8 @@ export const serviceDetermined = (shape: z.ZodObject, inputs: Properties): strin
   Object.entries(shape.shape).flatMap(([key, schema]) => {
     const { computedWhenUnset, reportedWhenUnset, serviceDefault } = optionsOf(schema);
     const isReported = reportedWhenUnset || (computedWhenUnset && serviceDefault === undefined);
-    return isReported && isAbsent(schema, inputs[key]) && !isDetermined(shape, key, inputs) ? [key] : [];
+    if (!isReported || !isAbsent(schema, inputs[key]) || isDetermined(shape, key, inputs)) return [];
+    const alternative = inputs[alternativeOf(shape, key)];
+    // A list of GPU types replaces the pools.
+    return Array.isArray(alternative) && alternative.length > 0 ? [] : [key];
   });
