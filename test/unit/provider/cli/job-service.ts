@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
-import { afterAll, afterEach, vi } from "vitest";
+import { afterAll, onTestFinished, vi } from "vitest";
 import { createEndpoint } from "../../../support/endpoint";
 import { scratchFolder } from "../../../support/folders";
 import { serviceDefaults, useSharedService } from "../../../support/local-service";
@@ -53,8 +53,9 @@ export async function useJobService() {
 /** Sets variables of the environment until the end of the test. */
 export function setEnvironment(variables: Record<string, string | undefined>): void {
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  // Not by afterEach here: without isolation, only the first file that loads this module would get it.
+  onTestFinished(() => void vi.unstubAllEnvs());
 }
-afterEach(() => vi.unstubAllEnvs());
 
 /** Starts a proxy whose connections a test can cut. */
 export async function startCuttingProxy(target: string) {
