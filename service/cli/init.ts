@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join } from "node:path";
 import { stringify } from "yaml";
 import { codeOf, StartError } from "../errors";
@@ -65,12 +65,13 @@ export function init(handler: string, output: Output): void {
   const isNew = !existsSync(handler);
   if (isNew && extname(handler) !== ".mjs")
     throw new StartError(`${handler}: does not exist; specify an existing handler, or a new one that ends in .mjs`);
+  if (!isNew && !statSync(handler).isFile()) throw new StartError(`${handler}: is not a file; specify a handler file`);
   const file = `./${basename(handler)}`;
   const words = extname(handler) === ".py" ? [pythonIn(dirname(handler)), "-u", file] : [file];
   // Before the seed file, whose existence ends the next attempt.
   if (isNew) write(handler, handlerText);
   // In one line, however long it is.
-  write(seed, seedText(stringify(commandLineOf(words), { lineWidth: 0 }).trimEnd()));
+  write(seed, seedText(stringify(commandLineOf(words), { lineWidth: 0, blockQuote: false }).trimEnd()));
   output.out(`Created ${isNew ? `${handler} and ` : ""}${seed}. Start the service:
 
   npx --no serverless-compute-local start ${commandLineOf(["--seed", seed])} --watch

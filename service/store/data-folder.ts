@@ -5,9 +5,34 @@ import { createFolders } from "serverless-compute-api/folders";
 import { codeOf, StartError } from "../errors";
 import { hasStore, sizeOf, writeAheadLog } from "./store-file";
 
-/** Names of the service's files, and of files that file systems and desktops create in every folder. */
-const knownNames =
-  /^(?:(?:api-key|address|containers|pulled-images\.json|charts\.json|cluster-id|cluster-pods|service\.log|service\.db|lock|reaper)(?:[.-].*)?|logs|workers|volumes|orphaned|\.gitignore|lost\+found|\.DS_Store)$/;
+/** Files of the service. Their names may have a suffix that begins with a dot or a dash, such as `.new`. */
+export const ownFiles = [
+  "address",
+  "api-key",
+  "charts.json",
+  "cluster-id",
+  "cluster-pods",
+  "containers",
+  "lock",
+  "pulled-images.json",
+  "reaper",
+  "service.db",
+  "service.log",
+];
+
+/** Folders of the service, and its file for Git. */
+export const ownFolders = [".gitignore", "logs", "orphaned", "volumes", "workers"];
+
+/** Names that file systems and desktops create in every folder. */
+const systemNames = ["lost+found", ".DS_Store"];
+
+/** Returns the names in a data folder that are neither the service's nor the system's. */
+export const unknownNames = (dataFolder: string): string[] =>
+  readdirSync(dataFolder).filter(
+    (name) =>
+      ![...ownFolders, ...systemNames].includes(name) &&
+      !ownFiles.some((file) => name.startsWith(file) && /^(?:[.-]|$)/.test(name.slice(file.length))),
+  );
 
 /** Maximum number of names in a message. */
 const maxShownNames = 3;
@@ -57,7 +82,7 @@ export function removeMarker(file: string): void {
 
 /** Creates a data folder that exists until `remove` is called or the process exits. A killed process leaves it. */
 export function createTemporaryFolder(): { path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), "serverless-compute-local-"));
+  const path = createIn(tmpdir());
   const remove = (): void => {
     process.off("exit", remove);
     rmSync(path, { recursive: true, force: true });
@@ -66,12 +91,22 @@ export function createTemporaryFolder(): { path: string; remove(): void } {
   return { path, remove };
 }
 
+function createIn(parent: string): string {
+  try {
+    return mkdtempSync(join(parent, "serverless-compute-local-"));
+  } catch (error) {
+    throw new StartError(
+      `the folder for temporary files ${parent}: cannot be used (${codeOf(error)}); set TMPDIR to a writable folder`,
+    );
+  }
+}
+
 function checkNames(dataFolder: string, allowedName: string | undefined): void {
-  const unknownNames = readdirSync(dataFolder).filter((name) => !knownNames.test(name) && name !== allowedName);
-  if (unknownNames.length === 0) return;
-  const more = unknownNames.length > maxShownNames ? `, and ${unknownNames.length - maxShownNames} more` : "";
+  const others = unknownNames(dataFolder).filter((name) => name !== allowedName);
+  if (others.length === 0) return;
+  const more = others.length > maxShownNames ? `, and ${others.length - maxShownNames} more` : "";
   throw new StartError(
-    `the data folder ${dataFolder}: contains files that are not the service's (${unknownNames.slice(0, maxShownNames).join(", ")}${more}); choose a new or empty folder with --data`,
+    `the data folder ${dataFolder}: contains files that are not the service's (${others.slice(0, maxShownNames).join(", ")}${more}); choose a new or empty folder with --data`,
   );
 }
 

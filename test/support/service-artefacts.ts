@@ -1,6 +1,8 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
+import { expect } from "vitest";
 import { z } from "zod";
+import { unknownNames } from "../../service/store/data-folder";
 import { readStore } from "../../service/store/database";
 import { type Artefact, expectNoSecretIn, registerSecret } from "./secret-scan";
 
@@ -70,6 +72,8 @@ export async function discardServiceFolder(folder: string): Promise<void> {
   try {
     const dataFolders = await dataFoldersIn(folder);
     for (const dataFolder of dataFolders) await registerStoredSecrets(dataFolder);
+    // A file that the service does not know would prevent its start after a reset.
+    expect(dataFolders.flatMap(unknownNames)).toEqual([]);
     for (const dataFolder of new Set([folder, ...dataFolders])) expectNoSecretIn(await serviceArtefacts(dataFolder));
   } finally {
     await rm(folder, { recursive: true, force: true });

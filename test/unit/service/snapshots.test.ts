@@ -17,6 +17,7 @@ import { createService, resetDataFolder, restoreDataFolder, snapshotDataFolder }
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { ensureApiKey, readApiKey } from "../../../service/store/api-key";
+import { ownFiles, ownFolders } from "../../../service/store/data-folder";
 import { type Database, openDatabase } from "../../../service/store/database";
 import { serviceFolder } from "../../support/folders";
 import { listenOnLoopback } from "../../support/loopback";
@@ -59,6 +60,16 @@ describe("resetDataFolder", () => {
     resetDataFolder(data);
     expect(readdirSync(data).sort()).toEqual([".gitignore", "api-key", "lock", "notes.txt"]);
     expect(readApiKey(data)).toBe(key);
+  });
+
+  test("leaves a folder in which a service starts, whatever files services have written to it", () => {
+    whileOpen(addDelegation("old"));
+    for (const name of [...ownFiles, ...ownFolders].filter((one) => !existsSync(join(data, one))))
+      writeFileSync(join(data, name), "");
+    resetDataFolder(data);
+    const workers = ["cluster-id", "cluster-pods", "containers", "pulled-images.json", "reaper"];
+    expect(readdirSync(data).sort()).toEqual([".gitignore", "api-key", "lock", ...workers].sort());
+    expect(whileOpen(namesIn)).toEqual([]);
   });
 
   test("rejects a folder in use, and a folder that no service has used", () => {
@@ -241,6 +252,13 @@ describe("an ephemeral service", () => {
     expect([dirname(used), statSync(used).mode & 0o777]).toEqual([folder, 0o700]);
     await service.stop(0);
     expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test("names the folder for temporary files if that cannot be used", async () => {
+    vi.stubEnv("TMPDIR", join(folder, "none"));
+    await expect(createService({ ...ephemeral, port: 0 })).rejects.toThrow(
+      `the folder for temporary files ${folder}/none: cannot be used (ENOENT); set TMPDIR to a writable folder`,
+    );
   });
 
   test("leaves nothing on disk if it cannot start", async () => {

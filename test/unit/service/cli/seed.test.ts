@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readSeedFile } from "../../../../service/seed/seed-file";
@@ -66,6 +66,11 @@ test("init overwrites nothing and names the next step", async () => {
   expect((await runLine("init", join(project, "other/handler.py"))).err).toMatch(
     /handler\.py: does not exist; specify an existing handler, or a new one that ends in \.mjs$/,
   );
+  await mkdir(join(project, "src/handler.mjs"), { recursive: true });
+  expect((await runLine("init", join(project, "src/handler.mjs"))).err).toMatch(
+    /src\/handler\.mjs: is not a file; specify a handler file$/,
+  );
+  expect(await readdir(join(project, "src"))).toEqual(["handler.mjs"]);
 });
 
 test.each([
@@ -91,7 +96,16 @@ test.each([
   },
 );
 
-test.each(["my handler.mjs", "it's $HOME.mjs", "- a: b.mjs", "a #b.mjs", 'say "x".mjs', "a\\b.mjs", "my handler.py"])(
+test.each([
+  "my handler.mjs",
+  "two\nlines.mjs",
+  "it's $HOME.mjs",
+  "- a: b.mjs",
+  "a #b.mjs",
+  'say "x".mjs',
+  "a\\b.mjs",
+  "my handler.py",
+])(
   "init of a handler with the name %s writes a valid seed file, and prints commands that a shell splits into words",
   async (name) => {
     const project = join(await emptyFolder(), "it's mine");
