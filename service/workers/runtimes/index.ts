@@ -3,7 +3,9 @@ import type { Clock } from "serverless-compute-api/clock";
 import { commandOf } from "../handler-files";
 import { createContainers } from "./container/containers";
 import type { EngineAddress } from "./container/engine-address";
+import { openContainerMark } from "./container/removal";
 import type { GpuMode } from "./container/spec";
+import { openPodPlace } from "./pod/place";
 import type { KubernetesSettings } from "./pod/settings";
 import { createProcesses } from "./process/processes";
 import type { ImageRuntime, Runtime } from "./runtime";
@@ -72,6 +74,14 @@ export function createRuntimes(
     withoutEngine: processes.prepare,
   });
   let imageRuntime: ImageRuntime | undefined = settings.runtime === "none" ? undefined : containers;
+  /** Facts about the workers that a killed service with another runtime may have left, which this one does not end. */
+  const remains = (): Record<string, string> => ({
+    ...(imageRuntime !== containers &&
+      openContainerMark(dataFolder).isSet() && {
+        containers: 'may remain of an earlier start; after a stop, "serverless-compute-local prune" removes them',
+      }),
+    ...(settings.runtime !== "kubernetes" && openPodPlace(dataFolder).remains()),
+  });
 
   return {
     async open() {
@@ -85,7 +95,7 @@ export function createRuntimes(
       };
     },
 
-    listen: async () => (await imageRuntime?.listen()) ?? {},
+    listen: async () => ({ ...remains(), ...(await imageRuntime?.listen()) }),
 
     prepare(request) {
       // A command on this machine takes precedence over the image.

@@ -1,19 +1,16 @@
-import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
 import { isIP } from "node:net";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { messageOf, StartError } from "../../../errors";
-import { removeMarker, writeAtomically } from "../../../store/data-folder";
 import type { ServerPorts } from "../../worker-server";
 import { CallError } from "../json-client";
 import type { ImageRuntime, StartRequest, Survivor, WorkerProcess, WorkerStart } from "../runtime";
 import { checkAccess, toStartError } from "./access";
 import { loadCluster, retryPause } from "./cluster";
 import { serviceName } from "./manifest";
+import { openPodPlace, serviceIdOf } from "./place";
 import { startPod } from "./pod";
 import type { KubernetesSettings } from "./settings";
 import {
@@ -55,8 +52,7 @@ export async function createPods({
   const cluster = await loadCluster(settings);
   const serviceId = serviceIdOf(dataFolder);
   const labelSelector = `${labels.service}=${serviceId}`;
-  /** Contains the place of the pods; a killed service leaves it, as it leaves its pods. */
-  const placeFile = join(dataFolder, "cluster-pods");
+  const podPlace = openPodPlace(dataFolder);
   const pods = new Map<string, ReturnType<typeof startPod>>();
   const closed = new AbortController();
   let following: Promise<void> | undefined;
@@ -85,15 +81,14 @@ export async function createPods({
     // All pods of an earlier service are adopted or removed now, except those elsewhere.
     following = follow();
     const place = `the namespace ${namespace} of ${displayUrl}`;
-    const earlierPlace = existsSync(placeFile) ? readFileSync(placeFile, "utf8") : place;
-    writeAtomically(placeFile, place);
-    const remains = `pods may remain in ${earlierPlace}; delete them by their label ${labelSelector}`;
+    const remains = podPlace.remains(place);
+    podPlace.set(place);
     const forwarding = isForwarded && context !== undefined ? "   not of this machine: forward it to this service" : "";
     return {
       cluster: context === undefined ? displayUrl : `${displayUrl}   context ${context}`,
       namespace,
       address: `${workerUrl}${forwarding}`,
-      ...(earlierPlace === place ? {} : { earlier: remains }),
+      ...remains,
     };
   }
 
@@ -241,14 +236,7 @@ export async function createPods({
     async close(): Promise<void> {
       closed.abort();
       await following;
-      if (following) removeMarker(placeFile);
+      if (following) podPlace.clear();
     },
   } satisfies ImageRuntime;
-}
-
-/** The id of a data folder's services in clusters, which only this folder has. */
-function serviceIdOf(dataFolder: string): string {
-  const file = join(dataFolder, "cluster-id");
-  if (!existsSync(file)) writeAtomically(file, randomUUID());
-  return readFileSync(file, "utf8").trim();
 }
