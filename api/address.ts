@@ -17,7 +17,8 @@ const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
  * `DELETE /endpoints/{id}` into `DELETE /endpoints/`, and URL normalization removes `..`.
  */
 export function pathSegment(id: string, subject: string, request: { method: string; url: string }): string {
-  if (id.trim() === "" || id === "." || id === ".." || !isWellFormed(id)) {
+  // A script in JavaScript may pass no id.
+  if (typeof id !== "string" || id.trim() === "" || id === "." || id === ".." || !isWellFormed(id)) {
     throw invalidArgument(`the ${subject} id is ${JSON.stringify(id)}; must be the id of an object`, request);
   }
   return encodeURIComponent(id);

@@ -45,25 +45,18 @@ export interface ApiErrorFacts {
  */
 export class ApiError extends Error implements ApiErrorFacts {
   override readonly name = "ApiError";
-  readonly category: ErrorCategory;
-  readonly code: string;
-  readonly status: number | undefined;
-  readonly request: RequestInfo;
-  readonly retryable: boolean;
-  readonly ambiguous: boolean;
-  readonly retryAfter: number | undefined;
-  readonly field: string | undefined;
+  declare readonly category: ErrorCategory;
+  declare readonly code: string;
+  declare readonly status: number | undefined;
+  declare readonly request: RequestInfo;
+  declare readonly retryable: boolean;
+  declare readonly ambiguous: boolean;
+  declare readonly retryAfter: number | undefined;
+  declare readonly field: string | undefined;
 
   constructor(message: string, facts: ApiErrorFacts, options?: { cause?: unknown }) {
     super(message, options);
-    this.category = facts.category;
-    this.code = facts.code;
-    this.status = facts.status;
-    this.request = facts.request;
-    this.retryable = facts.retryable;
-    this.ambiguous = facts.ambiguous;
-    this.retryAfter = facts.retryAfter;
-    this.field = facts.field;
+    Object.assign(this, facts);
   }
 }
 
@@ -245,4 +238,16 @@ export function invalidArgument(message: string, request: RequestInfo): ApiError
     retryable: false,
     ambiguous: false,
   });
+}
+
+/** Serializes a value. Throws the error for an invalid argument if it is not JSON. */
+export function toJson(value: unknown, subject: string, request: RequestInfo): string {
+  let reason = `a ${typeof value} has no JSON`;
+  try {
+    const text: string | undefined = JSON.stringify(value);
+    if (text !== undefined) return text;
+  } catch (error) {
+    reason = error instanceof Error ? error.message : String(error);
+  }
+  throw invalidArgument(`${subject} is not JSON: ${reason}`, request);
 }

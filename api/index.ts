@@ -93,7 +93,7 @@ export function createClients(settings: ClientSettings): Clients {
       dialect === "v2"
         ? createRestV2Management(transport, { baseUrl })
         : createRestV1Management(transport, { baseUrl, graphqlUrl }),
-    jobs: createJobClient(transport, serverlessUrl, clock),
+    jobs: createJobClient(transport, { apiKey, serverlessUrl, clock }),
     requests: createRequestClient(transport, baseUrl),
     transport,
     requestCount: transport.requestCount,
@@ -111,6 +111,6 @@ function headerSafeKey(apiKey: string): string {
 
 function requirePositive(settings: ClientSettings, name: keyof typeof clientDefaults): number {
   const value = settings[name] ?? clientDefaults[name];
-  if (value >= 1) return value;
-  throw new TypeError(`${name} is ${value}; must be at least 1`);
+  if (typeof value === "number" && value >= 1) return value;
+  throw new TypeError(`${name} is ${value}; must be a number of at least 1`);
 }

@@ -69,4 +69,7 @@ export async function* streamUntilFinal<Output>(
 }
 
 /** Text of a job's error; empty if it has none. */
-const reasonOf = ({ error = "" }: JobRecord): string => (typeof error === "string" ? error : JSON.stringify(error));
+function reasonOf({ error }: JobRecord): string {
+  const reason = error ?? "";
+  return typeof reason === "string" ? reason : JSON.stringify(reason);
+}

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { jobApiRoot, pathSegment, requestInfo } from "./address";
 import type { Clock } from "./clock";
-import { invalidArgument } from "./errors";
+import { invalidArgument, toJson } from "./errors";
 import { exactBodyOf } from "./exact-numbers";
 import { type JobStreamOptions, type JobWaitOptions, streamUntilFinal, waitUntilFinal } from "./job-waits";
 import type { CallOptions } from "./management";
@@ -104,7 +104,10 @@ function newJobRetries(limit = Number.POSITIVE_INFINITY): VisibilityRetries {
 }
 
 /** Creates the client of the job API. `serverlessUrl` is the host address without `/v2` and without a trailing slash. */
-export function createJobClient(transport: Transport, serverlessUrl: string, clock: Clock): JobClient {
+export function createJobClient(
+  transport: Transport,
+  { apiKey, serverlessUrl, clock }: { apiKey: string; serverlessUrl: string; clock: Clock },
+): JobClient {
   const url = (endpointId: string): string => jobApiRoot(serverlessUrl, endpointId);
 
   /** Times of recent submissions by job, oldest first. */
@@ -134,17 +137,18 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
     [method, operation]: ["GET" | "POST", Operation],
     endpointId: string,
     shape: Shape,
-    { jobId, query = "", ...extras }: Extras,
+    extras: Extras,
     options: JobCallOptions | undefined,
   ): Promise<z.output<Shape>> {
+    const { jobId = "", query = "", ...rest } = extras;
+    const hasJob = "jobId" in extras;
     const root = url(endpointId);
-    const id = jobId === undefined ? "" : `/${pathSegment(jobId, "job", { method, url: `${root}/${operation}` })}`;
+    const id = hasJob ? `/${pathSegment(jobId, "job", { method, url: `${root}/${operation}` })}` : "";
     const request: TransportRequest = {
       ...jobRequest(root, method, operation + id + query),
-      visibilityRetries:
-        jobId !== undefined && isNew(endpointId, jobId) ? newJobRetries(options?.visibilityLimit) : undefined,
+      visibilityRetries: hasJob && isNew(endpointId, jobId) ? newJobRetries(options?.visibilityLimit) : undefined,
       ...(method === "POST" ? { body: {} } : {}),
-      ...extras,
+      ...rest,
     };
     if (Number.isNaN(options?.visibilityLimit))
       throw invalidArgument("visibilityLimit is NaN; must be a number of ms", requestInfo(request));
@@ -157,12 +161,7 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
   /** Serializes a submission; throws if it is not JSON, or exceeds the service's limit, because the service would close the connection. */
   function serializeSubmission(endpointId: string, operation: "run" | "runsync", submission: JobSubmission): string {
     const info = { method: "POST", url: `${url(endpointId)}/${operation}` };
-    let body: string;
-    try {
-      body = JSON.stringify(submission);
-    } catch (error) {
-      throw invalidArgument(`the job's payload is not JSON: ${error instanceof Error ? error.message : error}`, info);
-    }
+    const body = toJson(submission, "the job's payload", info);
     const size = Buffer.byteLength(body);
     const maxSize = operation === "run" ? limits.runPayload : limits.runsyncPayload;
     if (size <= maxSize) return body;
@@ -197,12 +196,12 @@ export function createJobClient(transport: Transport, serverlessUrl: string, clo
     status,
     waitForJob: (endpointId, jobId, options) =>
       waitUntilFinal(() => status(endpointId, jobId, options), clock, options),
-    streamJob: (endpointId, jobId, options) =>
+    streamJob: (endpointId, jobId, options = {}) =>
       streamUntilFinal(
         () => readOutputs(endpointId, jobId, options),
         () => status(endpointId, jobId, options),
         clock,
-        options,
+        { ...options, secrets: [apiKey, ...(options.secrets ?? [])] },
       ),
     cancel: (endpointId, jobId, options) => send(["POST", "cancel"], endpointId, jobRecord, { jobId }, options),
     retry: (endpointId, jobId, options) => send(["POST", "retry"], endpointId, jobRecord, { jobId }, options),

@@ -25,10 +25,10 @@ export function parseProxy(setting: string, value: string): string {
   }
 }
 
-/** Parses the addresses of proxies; errors name the environment variable and the setting of the clients. */
+/** Parses the addresses of proxies; an empty address means no proxy. Errors name the environment variable and the setting of the clients. */
 export const parseProxies = ({ http, https, noProxy }: Proxies): Proxies => ({
-  http: http === undefined ? undefined : parseProxy("HTTP_PROXY (proxies.http)", http),
-  https: https === undefined ? undefined : parseProxy("HTTPS_PROXY (proxies.https)", https),
+  http: http ? parseProxy("HTTP_PROXY (proxies.http)", http) : undefined,
+  https: https ? parseProxy("HTTPS_PROXY (proxies.https)", https) : undefined,
   noProxy,
 });
 

@@ -1,5 +1,5 @@
 import { isLoopback, requestInfo } from "./address";
-import { invalidArgument } from "./errors";
+import { invalidArgument, toJson } from "./errors";
 import { exactBodyOf } from "./exact-numbers";
 import type { CallOptions } from "./management";
 import { headerOf } from "./response";
@@ -52,13 +52,14 @@ export function createRequestClient(transport: Transport, baseUrl: string): Requ
           requestInfo({ method, url: requestUrl }),
         );
       const url = requestUrl + path;
-      const { protocol, hostname } = new URL(url);
+      const info = requestInfo({ method, url });
+      const { protocol, host, hostname } = new URL(url);
       if (protocol !== "https:" && !isLoopback(url) && hostname !== new URL(baseUrl).hostname)
         throw invalidArgument(
-          `the endpoint's address ${requestUrl} is not encrypted; the API key is not sent to it`,
-          requestInfo({ method, url }),
+          `the endpoint's address ${protocol}//${host} is not encrypted; the API key is not sent to it`,
+          info,
         );
-      const serializedBody = body === undefined ? {} : { body: JSON.stringify(body) };
+      const serializedBody = body === undefined ? {} : { body: toJson(body, "the body", info) };
       const request = {
         method,
         url,

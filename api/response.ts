@@ -71,9 +71,22 @@ export function errorTextOf(response: ApiResponse): string {
   return text.trim();
 }
 
-/** Shortens a text for a message. */
-export const shorten = (text: string): string =>
-  text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength - 1)}…`;
+/** Maximum length of the text that is redacted, which takes half a second per MB. */
+const maxRedactedLength = 64 * 1024;
+
+/** Length at the end of a truncated text that may contain a part of a secret that is too short to be recognized. */
+const uncertainLength = 256;
+
+/** Control characters, which could change the terminal, except tabs and line breaks. */
+const control = /[^\P{Cc}\t\n\r]/gu;
+
+/** A text of the service as the message of an error: redacted, shortened and without control characters. */
+export function toMessage(text: string, redact: (text: string) => string): string {
+  const redacted = redact(text.slice(0, maxRedactedLength));
+  const safe = text.length <= maxRedactedLength ? redacted : `${redacted.slice(0, -uncertainLength)}…`;
+  const shortened = safe.length <= maxTextLength ? safe : `${safe.slice(0, maxTextLength - 1)}…`;
+  return shortened.replace(control, "?");
+}
 
 /** The most specific issue: inside a union, the issue with the deepest path. */
 function deepestIssue(issue: z.core.$ZodIssue): { path: PropertyKey[]; message: string } {

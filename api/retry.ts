@@ -58,14 +58,16 @@ export function waitBeforeRetry(
   if (!error.retryable || (error.ambiguous && !request.idempotent)) return undefined;
   const { attempts, base } = retryPolicies[error.code] ?? defaultPolicy;
   if (attempt >= attempts) return undefined;
-  if (error.retryAfter !== undefined) return error.retryAfter + random() * resumeJitter(error.retryAfter);
-  return random() * Math.min(maxBackoff, base * 2 ** (attempt - 1));
+  const backoff = random() * Math.min(maxBackoff, base * 2 ** (attempt - 1));
+  const { retryAfter } = error;
+  // The backoff also applies to a Retry-After of 0 or in the past, which would use up the attempts within a second.
+  return retryAfter === undefined ? backoff : Math.max(backoff, retryAfter + random() * resumeJitter(retryAfter));
 }
 
 /** Maximum accepted Retry-After, ms. */
 const maxRetryAfter = 24 * 3600 * 1000;
 
-/** Parses Retry-After, seconds or an HTTP date, to milliseconds from `now`; undefined if it is neither. */
+/** Parses Retry-After, seconds or an HTTP date, to milliseconds from `now`, the time of the service; undefined if it is neither. */
 export function readRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined || value.trim() === "") return undefined;
   const seconds = Number(value);

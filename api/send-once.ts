@@ -14,7 +14,7 @@ export interface AgentSettings {
 }
 
 /** Creates the connection pools, one for direct connections and one for connections through the proxies. */
-export function createAgents({ attemptTimeout, maxInFlight, proxies = {} }: AgentSettings) {
+export function createAgents({ attemptTimeout, maxInFlight, proxies }: AgentSettings) {
   const options = {
     connections: maxInFlight,
     pipelining: 1,
@@ -22,15 +22,11 @@ export function createAgents({ attemptTimeout, maxInFlight, proxies = {} }: Agen
     connect: { timeout: attemptTimeout },
   };
   const direct = new Agent(options);
-  let proxied: EnvHttpProxyAgent | undefined;
+  // Empty strings prevent undici from reading the environment.
+  const { http = "", https = "", noProxy = "" } = proxies ?? {};
+  const proxied = proxies && new EnvHttpProxyAgent({ ...options, httpProxy: http, httpsProxy: https, noProxy });
   return {
-    agentFor: (usesProxies: boolean): Dispatcher => {
-      if (!usesProxies) return direct;
-      // Empty strings prevent undici from reading the environment.
-      const { http = "", https = "", noProxy = "" } = proxies;
-      proxied ??= new EnvHttpProxyAgent({ ...options, httpProxy: http, httpsProxy: https, noProxy });
-      return proxied;
-    },
+    agentFor: (usesProxies: boolean): Dispatcher => (usesProxies && proxied) || direct,
     close: async (): Promise<void> => {
       await Promise.all([direct.close(), proxied?.close()]);
     },
@@ -98,7 +94,9 @@ export function sendOnce(
         },
         onResponseEnd() {
           signal.removeEventListener("abort", abort);
-          const text = Buffer.concat(chunks).toString("utf8");
+          const text = Buffer.concat(chunks)
+            .toString("utf8")
+            .replace(/^\uFEFF/, "");
           resolve({ status, headers, text, body: parseJson(text) });
         },
         onResponseError(_controller, error) {

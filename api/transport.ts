@@ -9,13 +9,14 @@ import {
   isApiError,
   noResponse,
   type RequestInfo,
+  toJson,
   unambiguous,
 } from "./errors";
 import type { CallOptions } from "./management";
 import { createPauses, createSlots } from "./pacing";
 import { proxyPasswords } from "./proxies";
 import { createRedaction, redactFault } from "./redaction";
-import { type ApiResponse, errorTextOf, headerOf, shorten } from "./response";
+import { type ApiResponse, errorTextOf, headerOf, toMessage } from "./response";
 import { type RetryRules, readRateLimit, readRetryAfter, waitBeforeRetry } from "./retry";
 import { type AgentSettings, createAgents, type HttpRequest, sendOnce } from "./send-once";
 
@@ -87,7 +88,7 @@ export function createTransport(settings: TransportSettings): Transport {
 
   /** Sends one attempt; resolves with the response or an error for the retry loop. Rejects only with the signal's reason. */
   async function attempt(
-    request: TransportRequest,
+    request: TransportRequest & { httpRequest: HttpRequest },
     info: RequestInfo,
     timeout: number,
     { signal, secrets = [] }: CallOptions,
@@ -110,7 +111,7 @@ export function createTransport(settings: TransportSettings): Transport {
     try {
       const response = await sendOnce(
         agents.agentFor(behindProxy),
-        { ...toHttpRequest(request, apiKey), onText: request.onText && passText },
+        { ...request.httpRequest, onText: request.onText && passText },
         attemptController.signal,
         () => {
           wasSent = true;
@@ -125,10 +126,10 @@ export function createTransport(settings: TransportSettings): Transport {
       const resetDelay = readRateLimit(headerOf(response, "ratelimit"));
       if (resetDelay !== undefined) pauses.pause(rateLimitScopeOf(request), resetDelay);
       if (text === undefined) return response;
-      const requestedWait = readRetryAfter(headerOf(response, "retry-after"), clock.now());
+      const requestedWait = readRetryAfter(headerOf(response, "retry-after"), Number.isNaN(date) ? clock.now() : date);
       const retryAfter = response.status === 429 ? longerWait(requestedWait, resetDelay) : requestedWait;
       const rejection = classifyResponse(
-        { status: response.status, text, redactedText: shorten(redact(text)), retryAfter },
+        { status: response.status, text, redactedText: toMessage(text, redact), retryAfter },
         info,
       );
       return request.anyStatus && (rejection.ambiguous || !rejection.retryable) ? response : rejection;
@@ -171,13 +172,15 @@ export function createTransport(settings: TransportSettings): Transport {
     const scope = rateLimitScopeOf(request);
     const serverWait = request.serverWait ?? 0;
     const { timeout: callTimeout = settings.callTimeout + serverWait } = options;
-    if (!(callTimeout >= 1)) throw invalidArgument(`timeout is ${callTimeout}; must be at least 1`, info);
+    if (!(typeof callTimeout === "number" && callTimeout >= 1))
+      throw invalidArgument(`timeout is ${callTimeout}; must be a number of at least 1`, info);
+    const httpRequest = toHttpRequest(request, apiKey, info);
     let deadline = clock.now() + callTimeout;
     for (let attempts = 1; ; attempts += 1) {
       const { releaseSlot, queueTime } = await waitForSlot(scope, info, deadline, options);
       deadline += queueTime;
       const timeout = Math.max(1, Math.min(settings.attemptTimeout + serverWait, deadline - clock.now()));
-      const outcome = await attempt(request, info, timeout, options).finally(releaseSlot);
+      const outcome = await attempt({ ...request, httpRequest }, info, timeout, options).finally(releaseSlot);
       if (!(outcome instanceof ApiError)) return outcome;
 
       const wait = waitBeforeRetry(outcome, attempts, request, random);
@@ -214,7 +217,7 @@ const longerWait = (first: number | undefined, second: number | undefined): numb
 /** Returns the name of a request's rate limit. */
 const rateLimitScopeOf = ({ rateLimitScope, url }: TransportRequest): string => rateLimitScope ?? new URL(url).origin;
 
-function toHttpRequest(request: TransportRequest, apiKey: string): HttpRequest {
+function toHttpRequest(request: TransportRequest, apiKey: string, info: RequestInfo): HttpRequest {
   const headers: Record<string, string> = {
     authorization: `Bearer ${apiKey}`,
     accept: "application/json",
@@ -227,7 +230,7 @@ function toHttpRequest(request: TransportRequest, apiKey: string): HttpRequest {
     method: request.method,
     url: new URL(request.url),
     headers: { ...headers, "content-type": "application/json" },
-    body: typeof request.body === "string" ? request.body : JSON.stringify(request.body),
+    body: typeof request.body === "string" ? request.body : toJson(request.body, "the body", info),
   };
 }
 

@@ -89,9 +89,15 @@ export async function followWorkerLog(
       failures = 0;
       onLine(line);
     });
+    let callerFault: { error: unknown } | undefined;
     const onText = (part: string): void => {
-      if (part === "") onOpen();
-      readPart(part);
+      try {
+        if (part === "") onOpen();
+        readPart(part);
+      } catch (error) {
+        callerFault ??= { error };
+        throw error;
+      }
     };
     const headers = { accept: "text/event-stream", ...(lastId === undefined ? {} : { "last-event-id": lastId }) };
     try {
@@ -99,6 +105,7 @@ export async function followWorkerLog(
       await transport.send({ method: "GET", url, headers, onText, idempotent: false }, { signal });
       return lastId;
     } catch (error) {
+      if (callerFault) throw callerFault.error;
       if (signal.aborted || (isApiError(error) && error.category === "missing")) return lastId;
       failures += 1;
       if (!isApiError(error) || !error.retryable || failures > maxFailures) throw error;

@@ -1,7 +1,7 @@
 import { GraphQLClient } from "graphql-request";
 import { z } from "zod";
 import { requestInfo } from "../address";
-import { isApiError, unexpectedResponse } from "../errors";
+import { unexpectedResponse } from "../errors";
 import type { CallOptions } from "../management";
 import { graphqlErrorText, parseElements, parseResponse } from "../response";
 import type { Transport } from "../transport";
@@ -27,19 +27,23 @@ export function createGraphqlCalls(transport: Transport, graphqlUrl: string) {
     const request = { method: "POST", url: graphqlUrl, operation: name, idempotent, secrets } as const;
     const info = requestInfo(request);
     let status = 200;
+    let failure: { reason: unknown } | undefined;
     const client = new GraphQLClient(graphqlUrl, {
       // The transport rejects responses with an error message.
       errorPolicy: "all",
       fetch: async (_url, init) => {
-        const response = await transport.send({ ...request, body: init?.body, errorTextOf: graphqlErrorText }, options);
+        const sent = transport.send({ ...request, body: init?.body, errorTextOf: graphqlErrorText }, options);
+        const response = await sent.catch((reason: unknown) => {
+          failure = { reason };
+          throw reason;
+        });
         ({ status } = response);
         // A service may send its JSON as another type.
         return new Response(response.text, { status, headers: { "content-type": "application/json" } });
       },
     });
-    const { data } = await client.rawRequest<unknown>(document, variables).catch((error: unknown) => {
-      options?.signal?.throwIfAborted();
-      if (isApiError(error)) throw error;
+    const { data } = await client.rawRequest<unknown>(document, variables).catch(() => {
+      if (failure) throw failure.reason;
       // Errors of the library contain the variables, including secret values, so they are discarded.
       throw unexpectedResponse("response is not a GraphQL response", info, !idempotent, status);
     });

@@ -80,7 +80,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     calls.list({ name, document: documents[name] }, key, shape, options);
 
   const requireNonEmpty = (value: string, subject: string, operation: Name) => {
-    if (value.trim() !== "") return value;
+    if (typeof value === "string" && value.trim() !== "") return value;
     const info = requestInfo({ method: "POST", url: graphqlUrl, operation });
     throw invalidArgument(`the ${subject} is ${JSON.stringify(value)}; must not be empty`, info);
   };

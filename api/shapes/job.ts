@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { limits } from "./limits";
-import { recordId } from "./record-values";
+import { listOf, orUndefined, recordId } from "./record-values";
 
 /** States of a job (interface: States and transitions). */
 export const jobStatus = z.enum(["IN_QUEUE", "IN_PROGRESS", "COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"]);
@@ -67,8 +67,8 @@ export const jobRecord = z.lazy(() =>
   z.looseObject({
     id: recordId,
     status: jobStatus,
-    delayTime: z.number().optional(),
-    executionTime: z.number().optional(),
+    delayTime: orUndefined(z.number()).optional(),
+    executionTime: orUndefined(z.number()).optional(),
     /** The job's worker, if the service reports it. */
     workerId: z.string().optional().catch(undefined),
     output: z.unknown().optional(),
@@ -84,7 +84,7 @@ const streamChunk = z.lazy(() => z.looseObject({ output: z.unknown() }));
 export const streamResponse = z.lazy(() =>
   z.union([
     z.array(streamChunk).transform((stream) => ({ status: undefined, stream })),
-    z.looseObject({ status: jobStatus, stream: z.array(streamChunk).default([]) }),
+    z.looseObject({ status: jobStatus, stream: listOf(streamChunk) }),
   ]),
 );
 

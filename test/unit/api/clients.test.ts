@@ -59,7 +59,8 @@ test.each(["apiKey", "baseUrl", "graphqlUrl", "serverlessUrl"])("a missing %s is
 });
 
 test.each(["attemptTimeout", "callTimeout", "maxInFlight"])("%s below 1 is rejected by name", (name) => {
-  expect(messageOf({ [name]: 0 })).toBe(`${name} is 0; must be at least 1`);
+  expect(messageOf({ [name]: 0 })).toBe(`${name} is 0; must be a number of at least 1`);
+  expect(messageOf({ [name]: "30000" })).toContain("must be a number");
   expect(messageOf({ [name]: Number.NaN })).toContain(name);
 });
 

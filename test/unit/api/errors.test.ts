@@ -1,5 +1,7 @@
 import { classifyFault, classifyResponse } from "serverless-compute-api";
+import { createRedaction } from "serverless-compute-api/redaction";
 import { describe, expect, test } from "vitest";
+import { toMessage } from "../../../api/response";
 
 const get = { method: "GET", url: "http://127.0.0.1/v1/endpoints/x" };
 const remove = { method: "DELETE", url: "http://127.0.0.1/v1/endpoints/x" };
@@ -85,5 +87,30 @@ describe("a connection fault", () => {
   test("is found in the causes of other errors", () => {
     const wrapped = new Error("fetch failed", { cause: new AggregateError([fault("ECONNREFUSED")]) });
     expect(classifyFault(wrapped, get, false).code).toBe("connection_refused");
+  });
+});
+
+describe("the message of a long text", () => {
+  const redact = createRedaction(["sck_TOPSECRET_0123456789"]);
+
+  test("requires only the redaction of its beginning, which takes half a second per MB", () => {
+    const lengths: number[] = [];
+    const record = (text: string): string => {
+      lengths.push(text.length);
+      return text;
+    };
+    expect(toMessage("x ".repeat(5_000_000), record)).toHaveLength(500);
+    expect(lengths).toEqual([65_536]);
+  });
+
+  test("has no beginning of a secret where the text is truncated", () => {
+    for (let offset = 0; offset < 40; offset++) {
+      const repeated = `${"y".repeat(offset)}${"sck_TOPSECRET_0123456789".repeat(5000)}`;
+      expect(toMessage(repeated, redact)).not.toContain("sck_");
+    }
+  });
+
+  test("has no control characters, which could change the terminal", () => {
+    expect(toMessage("\u001b[31mred\u001b[0m\u0007\tone\ntwo\u009b", redact)).toBe("?[31mred?[0m?\tone\ntwo?");
   });
 });

@@ -1,4 +1,4 @@
-import type { ManagementClient } from "serverless-compute-api";
+import type { CallOptions, ManagementClient } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { apiErrorOf, startRig } from "../../support/client-rig";
@@ -229,4 +229,29 @@ test("an id of spaces is rejected before any request", async () => {
   const { clients, requests } = await startRig([json({})]);
   await expect(clients.management.deleteSecret(" ")).rejects.toThrow('the secret id is " "; must not be empty');
   expect(requests).toHaveLength(0);
+});
+
+describe("a call that waits for a retry", () => {
+  test.each<[string, (reason: Error) => CallOptions]>([
+    ["its waitSignal", (reason) => ({ waitSignal: AbortSignal.abort(reason) })],
+    [
+      "its waitSignal during the wait",
+      (reason) => {
+        const controller = new AbortController();
+        return { waitSignal: controller.signal, onRetry: () => controller.abort(reason) };
+      },
+    ],
+    [
+      "an error of the caller's onRetry",
+      (reason) => ({
+        onRetry: () => {
+          throw reason;
+        },
+      }),
+    ],
+  ])("rejects with the reason of %s", async (_what, optionsFor) => {
+    const { clients } = await startRig([json({}, 503)]);
+    const reason = new Error("stopped by the caller");
+    await expect(clients.management.listSecrets(optionsFor(reason))).rejects.toBe(reason);
+  });
 });

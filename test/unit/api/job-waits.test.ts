@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { type JobRecord, systemClock } from "serverless-compute-api";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { clientsAt, startRig } from "../../support/client-rig";
+import { apiKey, clientsAt, startRig } from "../../support/client-rig";
 import { json } from "../../support/faulty-server";
 import { closeServer, listenOnLoopback } from "../../support/loopback";
 
@@ -98,6 +98,8 @@ describe("streamJob", () => {
     ["FAILED", { error: "CUDA out of memory" }, "job job-1 FAILED: CUDA out of memory"],
     ["FAILED", { error: { code: 7 } }, 'job job-1 FAILED: {"code":7}'],
     ["FAILED", { error: "rejected token tok_1234567890" }, "job job-1 FAILED: rejected token [secret]"],
+    ["FAILED", { error: `401 for Bearer ${apiKey}` }, "job job-1 FAILED: 401 for Bearer [secret]"],
+    ["FAILED", { error: null }, "job job-1 FAILED"],
     ["TIMED_OUT", {}, "job job-1 TIMED_OUT"],
     ["CANCELLED", { error: "" }, "job job-1 CANCELLED"],
   ])("ends with a JobFailed after the outputs of a job that is %s with %j", async (status, facts, message) => {

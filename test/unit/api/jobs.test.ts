@@ -50,6 +50,18 @@ test("a record keeps output, error text and times unchanged", async () => {
   expect(await clients.jobs.status("ep", "job-1")).toEqual(record);
 });
 
+test("null counts as an absent value, in a record and in a stream", async () => {
+  const nothing = { delayTime: null, executionTime: null, workerId: null };
+  const { clients } = await startRig([json({ ...job, status: "COMPLETED", ...nothing, stream: null })]);
+  expect(await clients.jobs.status("ep", "job-1")).toMatchObject({ status: "COMPLETED" });
+  for await (const output of clients.jobs.streamJob("ep", "job-1")) expect(output).toBe("no output");
+});
+
+test("a byte order mark before the JSON of a response is ignored", async () => {
+  const { clients } = await startRig([{ action: "respond", status: 200, body: `\uFEFF${JSON.stringify(job)}` }]);
+  expect(await clients.jobs.status("ep", "job-1")).toEqual(job);
+});
+
 test("an unknown or expired job is missing", async () => {
   const { clients } = await startRig([json({ error: "job not found" }, 404)]);
   expect(await apiErrorOf(clients.jobs.status("ep", "x"))).toMatchObject({ category: "missing", status: 404 });
@@ -156,7 +168,10 @@ describe.each([Number.NaN, 0, -1, Number.NEGATIVE_INFINITY])("a timeout of %d", 
   ])("of %s is rejected before any request", async (_call, call) => {
     const { clients, requests } = await startRig([json(job)]);
     const error = await apiErrorOf(call(clients, { timeout }));
-    expect(error).toMatchObject({ code: "invalid_argument", message: `timeout is ${timeout}; must be at least 1` });
+    expect(error).toMatchObject({
+      code: "invalid_argument",
+      message: `timeout is ${timeout}; must be a number of at least 1`,
+    });
     expect(requests).toHaveLength(0);
   });
 });

@@ -43,6 +43,20 @@ test("https addresses use the https proxy, and the http proxy as a fallback", as
   expect(refusing.requests.map(({ target }) => target)).toEqual(["service.test:443", "service.test:443"]);
 });
 
+test("an empty address is no proxy", async () => {
+  const { origin } = await service();
+  const { management } = clientsFor(origin, { http: "", https: "", noProxy: "" });
+  expect(await management.listEndpoints()).toEqual([]);
+});
+
+test("the first call after close is not sent to a proxy", async () => {
+  const proxy = await proxyTo(403);
+  const { clients, failure } = clientsAt("http://service.test", { proxies: { http: proxy.origin } });
+  await clients.close();
+  expect(await failure(clients.management.listEndpoints())).toMatchObject({ code: "closed" });
+  expect(proxy.requests).toEqual([]);
+});
+
 test("loopback addresses never use a proxy", async () => {
   const { origin, requests } = await service();
   const proxy = await proxyTo(origin);

@@ -4,8 +4,13 @@ import { type Behaviour, json } from "../../support/faulty-server";
 import { volumeRecord } from "../../support/records";
 
 const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
+/** A date of the service, whose clock differs from the client's by an hour. */
+const serviceDate = (offset: number): string => new Date(Date.UTC(2026, 0, 1, 1) + offset).toUTCString();
 const busy = (status: number, retryAfter?: string): Behaviour =>
-  json({ message: "later" }, status, retryAfter === undefined ? {} : { "retry-after": retryAfter });
+  json({ message: "later" }, status, {
+    date: serviceDate(0),
+    ...(retryAfter === undefined ? {} : { "retry-after": retryAfter }),
+  });
 
 test("a create with a 429 is retried, because it was not applied", async () => {
   const { clients, result, requests } = await startRig([busy(429), busy(429), json(volumeRecord())]);
@@ -16,7 +21,7 @@ test("a create with a 429 is retried, because it was not applied", async () => {
 describe.each([429, 503])("if the service responds with %i", (status) => {
   test.each([
     ["in seconds is obeyed", "7", 7000 + 0.5 * 1750],
-    ["as a date is obeyed", new Date(Date.UTC(2026, 0, 1) + 9000).toUTCString(), 9000 + 0.5 * 2000],
+    ["as a date is obeyed", serviceDate(9000), 9000 + 0.5 * 2000],
     ["that is invalid is ignored", "soon", 125],
   ])("a Retry-After %s", async (_what, retryAfter, wait) => {
     const { clients, clock, result } = await startRig([busy(status, retryAfter), json([])]);
@@ -25,6 +30,16 @@ describe.each([429, 503])("if the service responds with %i", (status) => {
     await result(clients.management.listEndpoints({ onRetry }));
     expect(delays).toEqual([wait]);
     expect(clock.now() - start).toBeGreaterThanOrEqual(wait);
+  });
+
+  test.each([
+    ["of 0", "0"],
+    ["in the past", serviceDate(-9000)],
+  ])("a Retry-After %s keeps the backoff", async (_what, retryAfter) => {
+    const { clients, failure } = await startRig([busy(status, retryAfter)]);
+    const { delays, onRetry } = recordRetryDelays();
+    await failure(clients.management.listEndpoints({ onRetry }));
+    expect(delays.slice(0, 5)).toEqual([125, 250, 500, 1000, 2000]);
   });
 
   test("a Retry-After past the deadline fails immediately and names the wait", async () => {

@@ -7,7 +7,7 @@ import { closeServer, listenOnLoopback } from "../../support/loopback";
 type Responder = (response: ServerResponse, lastEventId: string | undefined) => Promise<void> | void;
 
 /** Follows a log whose responses are sent by these functions, one for each request; the last one repeats. */
-async function follow(responders: Responder[], settings: Partial<ClientSettings> = {}) {
+async function follow(responders: Responder[], settings: Partial<ClientSettings> = {}, callbacks: object = {}) {
   const positions: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     const position = request.headers["last-event-id"];
@@ -30,6 +30,7 @@ async function follow(responders: Responder[], settings: Partial<ClientSettings>
     signal,
     onOpen: () => undefined,
     onLine: ({ line }) => void lines.push(line),
+    ...callbacks,
   }).then(
     (position) => ({ position }),
     (error: unknown) => ({ code: isApiError(error) ? error.code : String(error) }),
@@ -107,4 +108,18 @@ test.each([
 ])("ends %s", async (_how, status, end) => {
   const result = await follow([(response) => void response.writeHead(status).end('{"detail":"resource not found"}')]);
   expect(result).toEqual({ lines: [], positions: [undefined], ...end });
+});
+
+test.each(["onOpen", "onLine"])("rejects with an error that the caller's %s throws", async (name) => {
+  const fault = new Error("disk full");
+  const result = await follow(
+    [(response) => void head(response).end(event(1, "one"))],
+    {},
+    {
+      [name]: () => {
+        throw fault;
+      },
+    },
+  );
+  expect(result).toMatchObject({ code: String(fault), positions: [undefined] });
 });
