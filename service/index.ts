@@ -75,6 +75,7 @@ async function startService(
   seed: Seed | undefined,
 ): Promise<Service> {
   const { clock, dataFolder, templateRelease, deleteNeedsScaleDown, listening, retire } = settings;
+  removeServiceAddress(dataFolder);
   const apiKey = ensureApiKey(dataFolder, settings.apiKey);
   const { log, close: closeLog } = openLog(settings, apiKey);
   useLog(log);
@@ -210,7 +211,8 @@ async function startService(
 
   const stop = async (deadline: number): Promise<void> => {
     server.rejectUsers();
-    removeServiceAddress(dataFolder);
+    // Another service may use a new folder in this place.
+    if (readServiceAddress(dataFolder)?.pid === process.pid) removeServiceAddress(dataFolder);
     seedWatch?.close();
     sourceWatch?.close();
     try {

@@ -14,7 +14,7 @@ const addressFile = (dataFolder: string): string => join(dataFolder, "address");
 export const writeServiceAddress = (dataFolder: string, address: ServiceAddress): void =>
   writeAtomically(addressFile(dataFolder), JSON.stringify(address));
 
-/** Deletes the stored address, at the end of the service or at the start after a kill. */
+/** Deletes the stored address, at the end of the service, and at a start because a killed service leaves it. */
 export const removeServiceAddress = (dataFolder: string): void => removeMarker(addressFile(dataFolder));
 
 /** Returns the address of a data folder's service; undefined if none is running. */
