@@ -42,6 +42,9 @@ export function steadyClock(clock: Clock): Clock {
   };
 }
 
+/** Maximum delay of Node's timers, ms. */
+export const maxTimerDelay = 2 ** 31 - 1;
+
 /** Waits for a result that several calls share; rejects with the signal's reason if the signal aborts first. */
 export function untilAborted<Result>(result: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (!signal) return result;

@@ -74,6 +74,12 @@ interface Rule {
   code: string;
 }
 
+/** Kinds of errors of several rules. */
+const wrongAddress = { category: "invalid", code: "wrong_address" } as const;
+const missingReference = { category: "invalid", code: "reference_not_found" } as const;
+const notFound = { category: "missing", code: "not_found" } as const;
+const rateLimited = { category: "throttled", code: "rate_limited" } as const;
+
 /** Texts about an object that does not exist. */
 const notFoundText = /not found|does(n't| not) exist|no such|unknown (id|endpoint|job|secret|(network )?volume)/i;
 
@@ -94,8 +100,7 @@ const rules: Rule[] = [
   {
     status: [404],
     text: /^(route|cannot) (get|post|put|patch|delete)\b|^404 page not found|^received an HTML page/i,
-    category: "invalid",
-    code: "wrong_address",
+    ...wrongAddress,
   },
   // An object referenced by the body does not exist. `missing` means that the object itself does not exist.
   {
@@ -104,18 +109,17 @@ const rules: Rule[] = [
     category: "invalid",
     code: "template_not_found",
   },
-  { text: /^[\w.]+: .*(not found|does(n't| not) exist)/i, category: "invalid", code: "reference_not_found" },
+  { text: /^[\w.]+: .*(not found|does(n't| not) exist)/i, ...missingReference },
   // GraphQL reports a missing object with 200, and collections always exist.
   {
     status: [404],
     route: / #|\/(endpoints|networkvolumes|serverless|templates|network-volumes|registries|secrets|gpus|datacenters)$/,
-    category: "invalid",
-    code: "wrong_address",
+    ...wrongAddress,
   },
-  { status: [404], category: "missing", code: "not_found" },
-  { status: [429], category: "throttled", code: "rate_limited" },
+  { status: [404], ...notFound },
+  { status: [429], ...rateLimited },
   { status: [400], text: /^no workers? available/i, category: "throttled", code: "no_worker" },
-  { text: /rate limit|too many requests/i, category: "throttled", code: "rate_limited" },
+  { text: /rate limit|too many requests/i, ...rateLimited },
   { text: /must be unique|already exists|\bname\b.*\balready in use/i, category: "conflict", code: "duplicate_name" },
   {
     route: /^DELETE /,
@@ -129,19 +133,18 @@ const rules: Rule[] = [
     status: [400],
     route: /^DELETE \S*\/(networkvolumes|endpoints)\//,
     text: /^$|\binvalid\b.*\b(id|volume|endpoint)\b/i,
-    category: "missing",
-    code: "not_found",
+    ...notFound,
   },
   // A PATCH of a missing object returns 404, so another status is about a reference, such as an image that is not in its registry.
-  { status: [400, 422], route: /^PATCH /, text: notFoundText, category: "invalid", code: "reference_not_found" },
-  { text: notFoundText, category: "missing", code: "not_found" },
+  { status: [400, 422], route: /^PATCH /, text: notFoundText, ...missingReference },
+  { text: notFoundText, ...notFound },
   {
     text: /quota|maximum limit|limit (reached|exceeded)|insufficient (funds|balance)/i,
     category: "invalid",
     code: "quota",
   },
   { status: [200], text: /internal server error|unexpected error/i, category: "server", code: "server_error" },
-  { status: [301, 302, 303, 307, 308], category: "invalid", code: "wrong_address" },
+  { status: [301, 302, 303, 307, 308], ...wrongAddress },
   { status: [409], route: /^POST \S*\/account\/secrets$/, category: "conflict", code: "duplicate_name" },
   { status: [409], category: "conflict", code: "conflict" },
   { status: [413], category: "invalid", code: "too_large" },
@@ -219,25 +222,21 @@ export function unexpectedResponse(
   ambiguous: boolean,
   status?: number,
 ): ApiError {
-  return new ApiError(detail, {
-    category: "server",
-    code: "unexpected_response",
-    status,
-    request,
-    retryable: false,
-    ambiguous,
-  });
+  return permanentError(detail, { category: "server", code: "unexpected_response", status, request, ambiguous });
 }
 
 /** The error for a call that is not sent because of an invalid argument. */
 export function invalidArgument(message: string, request: RequestInfo): ApiError {
-  return new ApiError(message, {
-    category: "invalid",
-    code: "invalid_argument",
-    request,
-    retryable: false,
-    ambiguous: false,
-  });
+  return permanentError(message, { category: "invalid", code: "invalid_argument", request, ambiguous: false });
+}
+
+const permanentError = (message: string, facts: Omit<ApiErrorFacts, "retryable">): ApiError =>
+  new ApiError(message, { ...facts, retryable: false });
+
+/** Throws the error for an invalid argument if the timeout of a call is not at least 1 ms. */
+export function requireTimeout(timeout: number, request: RequestInfo): void {
+  if (typeof timeout === "number" && timeout >= 1) return;
+  throw invalidArgument(`timeout is ${timeout}; must be a number of at least 1`, request);
 }
 
 /** Serializes a value. Throws the error for an invalid argument if it is not JSON. */

@@ -13,11 +13,13 @@ const maxBackoff = 8_000;
 
 const defaultPolicy: RetryPolicy = { attempts: 6, base: 250 };
 
+/** No process listens. The user waits for this error, and a restarting service is available within seconds. */
+const unreachablePolicy: RetryPolicy = { attempts: 3, base: 1_000 };
+
 const retryPolicies: Record<string, RetryPolicy> = {
-  // No process listens. The user waits for this error, and a restarting service is available within seconds.
-  connection_refused: { attempts: 3, base: 1_000 },
-  unknown_host: { attempts: 3, base: 1_000 },
-  proxied: { attempts: 3, base: 1_000 },
+  connection_refused: unreachablePolicy,
+  unknown_host: unreachablePolicy,
+  proxied: unreachablePolicy,
   // The service is healthy but temporarily rejects calls, possibly without Retry-After; its windows are 10 s long.
   rate_limited: { attempts: 12, base: 250 },
 };

@@ -56,13 +56,14 @@ export function sendOnce(
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const decoder = new StringDecoder("utf8");
+    const abandoned = new Error("the request was abandoned");
     let status = 0;
     let headers: ApiResponse["headers"] = {};
     let dispatchController: Dispatcher.DispatchController | undefined;
 
     const abort = () => {
       reject(signal.reason);
-      dispatchController?.abort(new Error("the request was abandoned"));
+      dispatchController?.abort(abandoned);
     };
     signal.addEventListener("abort", abort);
 
@@ -79,7 +80,7 @@ export function sendOnce(
       },
       {
         onRequestStart(controller) {
-          if (signal.aborted) return controller.abort(new Error("the request was abandoned"));
+          if (signal.aborted) return controller.abort(abandoned);
           dispatchController = controller;
           onSent();
         },

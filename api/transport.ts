@@ -1,14 +1,14 @@
 import { setMaxListeners } from "node:events";
 import { isLoopback, requestInfo } from "./address";
-import type { Clock } from "./clock";
+import { type Clock, maxTimerDelay } from "./clock";
 import { classifyFault } from "./connection-faults";
 import {
   ApiError,
   classifyResponse,
-  invalidArgument,
   isApiError,
   noResponse,
   type RequestInfo,
+  requireTimeout,
   toJson,
   unambiguous,
 } from "./errors";
@@ -72,9 +72,6 @@ export interface Transport {
 
 /** Minimum length of a reported pause, ms. */
 const minReportedPause = 1000;
-
-/** Maximum delay of Node's timers, ms. */
-const maxTimerDelay = 2 ** 31 - 1;
 
 /** Creates the transport for all calls, with connection pools, the key, timeouts, retries and redaction. */
 export function createTransport(settings: TransportSettings): Transport {
@@ -172,8 +169,7 @@ export function createTransport(settings: TransportSettings): Transport {
     const scope = rateLimitScopeOf(request);
     const serverWait = request.serverWait ?? 0;
     const { timeout: callTimeout = settings.callTimeout + serverWait } = options;
-    if (!(typeof callTimeout === "number" && callTimeout >= 1))
-      throw invalidArgument(`timeout is ${callTimeout}; must be a number of at least 1`, info);
+    requireTimeout(callTimeout, info);
     const httpRequest = toHttpRequest(request, apiKey, info);
     let deadline = clock.now() + callTimeout;
     for (let attempts = 1; ; attempts += 1) {

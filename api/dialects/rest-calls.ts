@@ -1,8 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { requestInfo } from "../address";
-import { untilAborted } from "../clock";
-import { type ApiError, classifyResponse, isApiError, type RequestInfo, unexpectedResponse } from "../errors";
+import { maxTimerDelay, untilAborted } from "../clock";
+import {
+  type ApiError,
+  classifyResponse,
+  isApiError,
+  noResponse,
+  type RequestInfo,
+  requireTimeout,
+  unambiguous,
+  unexpectedResponse,
+} from "../errors";
 import type { CallOptions } from "../management";
 import { parseElements, parseResponse } from "../response";
 import { v2Page } from "../shapes";
@@ -24,8 +33,24 @@ export function sharedOptions(options: CallOptions | undefined): CallOptions {
   return rest;
 }
 
+/** Waits for a request that several calls share, until its response arrives or the timeout or a signal of this call ends the wait. */
+export function untilEnded<Response>(
+  pending: Promise<Response>,
+  request: RequestInfo,
+  { signal, waitSignal = signal, timeout = maxTimerDelay }: CallOptions = {},
+): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    requireTimeout(timeout, request);
+    const expire = (): void => reject(unambiguous(noResponse(timeout, request, true)));
+    const timer = setTimeout(expire, Math.min(maxTimerDelay, timeout));
+    untilAborted(pending, waitSignal)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
+  });
+}
+
 /** A request that is sent once and shared by all calls of a deployment; a failed one is not cached. */
-export function sharedRequest<Response>(send: (options: CallOptions) => Promise<Response>) {
+export function sharedRequest<Response>(request: RequestInfo, send: (options: CallOptions) => Promise<Response>) {
   let cached: Promise<Response> | undefined;
   return (options: CallOptions | undefined): Promise<Response> => {
     const pending = cached ?? send(sharedOptions(options));
@@ -33,7 +58,7 @@ export function sharedRequest<Response>(send: (options: CallOptions) => Promise<
     pending.catch(() => {
       if (cached === pending) cached = undefined;
     });
-    return untilAborted(pending, options?.waitSignal ?? options?.signal);
+    return untilEnded(pending, request, options);
   };
 }
 

@@ -76,7 +76,9 @@ export function createRestV1Management(
   const volumeUrl = (method: string, id: string) =>
     `${volumes}/${pathSegment(id, "network volume", { method, url: volumes })}`;
 
-  const pools = sharedRequest(async (options) => poolsOf(await graphql.listGpuTypes(options)));
+  const pools = sharedRequest({ method: "POST", url: graphqlUrl, operation: "gpuTypes" }, async (options) =>
+    poolsOf(await graphql.listGpuTypes(options)),
+  );
 
   /** Converts changes to those of REST v1, which has lists of GPU types, but no pools. `settings` are the settings after the changes. */
   async function withoutPools<Changes extends EndpointChanges>(

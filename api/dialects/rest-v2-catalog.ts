@@ -7,7 +7,10 @@ import { gpuStockFrom, gpuTypeFrom } from "./rest-v2-records";
 /** Reads the catalog and the account's limits through REST v2. */
 export function createRestV2Catalog({ send, list }: Pick<RestCalls, "send" | "list">, baseUrl: string) {
   const catalog = `${baseUrl}/catalog`;
-  const requestGpus = sharedRequest((options) => list(v2GpuRecord, `${catalog}/gpus`, options, "gpus"));
+  const gpus = `${catalog}/gpus`;
+  const requestGpus = sharedRequest({ method: "GET", url: gpus }, (options) =>
+    list(v2GpuRecord, gpus, options, "gpus"),
+  );
 
   return {
     /** The pools of serverless endpoints. */
@@ -15,7 +18,7 @@ export function createRestV2Catalog({ send, list }: Pick<RestCalls, "send" | "li
 
     listGpuTypes: async (options) => (await requestGpus(options)).map(gpuTypeFrom),
     async listGpuStock(options) {
-      const url = `${catalog}/gpus?include=AVAILABILITY&product=SERVERLESS`;
+      const url = `${gpus}?include=AVAILABILITY&product=SERVERLESS`;
       return (await list(v2GpuRecord, url, options, "gpus")).map(gpuStockFrom);
     },
     async readWorkerQuota(options) {

@@ -1,5 +1,4 @@
 import { pathSegment, requestInfo } from "../address";
-import { untilAborted } from "../clock";
 import { invalidArgument, type RequestInfo } from "../errors";
 import type { CallOptions, ManagementClient } from "../management";
 import { longValues } from "../redaction";
@@ -25,7 +24,7 @@ import {
 } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
 import { selectPools } from "./gpu-pools";
-import { createRestCalls, sharedOptions, templateNotFound } from "./rest-calls";
+import { createRestCalls, sharedOptions, templateNotFound, untilEnded } from "./rest-calls";
 import { endpointBody, endpointPatch, hasAny, templateBody } from "./rest-v2-bodies";
 import { createRestV2Catalog } from "./rest-v2-catalog";
 import { endpointFrom } from "./rest-v2-records";
@@ -82,7 +81,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       if (templateCache.get(id) === pending) templateCache.delete(id);
     };
     pending.catch(removeFromCache);
-    const template = await untilAborted(pending, options?.waitSignal ?? options?.signal);
+    const template = await untilEnded(pending, request, options);
     if (template) return markedCopy(template, own);
     removeFromCache();
     throw templateNotFound(id, request);

@@ -1,3 +1,4 @@
+import { maxTimerDelay } from "serverless-compute-api";
 import type { Context } from "./contract";
 import { helpOf, ResourceInitError, UserError } from "./errors";
 import type { ErrorContext } from "./messages";
@@ -8,9 +9,6 @@ const maxReserve = 5000;
 
 /** Time after the end before a wait is aborted, ms, so that an operation can report its own reason. */
 const abortDelay = 50;
-
-/** Longest delay of a Node timer, ms. */
-const maxTimerDelay = 2 ** 31 - 1;
 
 /**
  * Runs an operation so that it ends within its custom timeout. Its calls, waits and lookups end a little earlier, which leaves

@@ -1,5 +1,5 @@
-import type { CallOptions, ClientSettings, ManagementClient } from "serverless-compute-api";
-import { expect, test } from "vitest";
+import { type CallOptions, type ClientSettings, type ManagementClient, systemClock } from "serverless-compute-api";
+import { describe, expect, test } from "vitest";
 import { apiErrorOf, startRig } from "../../support/client-rig";
 import { type Behaviour, json } from "../../support/faulty-server";
 
@@ -166,4 +166,27 @@ test("connections are reused", async () => {
   for (let i = 0; i < 10; i += 1) await clients.management.listEndpoints();
   // Two, because a response can arrive before its connection is free again.
   expect(connections()).toBeLessThanOrEqual(2);
+});
+
+describe.each(["v1", "v2"] as const)("in REST %s, the timeout of a call", (dialect) => {
+  const gpuPools = ["ADA_24"];
+  const calls: [string, (management: ManagementClient, options: CallOptions) => Promise<unknown>][] = [
+    ["createEndpoint", (management, options) => management.createEndpoint({ templateId: "t", gpuPools }, options)],
+    ["updateEndpoint", (management, options) => management.updateEndpoint("e", { gpuPools }, options)],
+    ["listGpuTypes", (management, options) => management.listGpuTypes(options)],
+  ];
+
+  test.each(calls)("of %s also ends the wait for a response that several calls share", async (_name, call) => {
+    const { clients, requests } = await startRig([{ action: "hang" }], { dialect, clock: systemClock });
+    const error = await apiErrorOf(call(clients.management, { timeout: 50 }));
+    expect(error).toMatchObject({
+      category: "timeout",
+      code: "response_timeout",
+      message: "no response within 0.05 s",
+    });
+    expect(requests).toHaveLength(1);
+    expect(await apiErrorOf(call(clients.management, { timeout: Number.NaN }))).toMatchObject({
+      code: "invalid_argument",
+    });
+  });
 });
