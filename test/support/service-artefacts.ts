@@ -65,16 +65,16 @@ async function dataFoldersIn(folder: string): Promise<string[]> {
 }
 
 /**
- * Removes a folder with the data folders of stopped services; fails if one of them wrote a secret outside its secret
- * store.
+ * Removes a folder with the data folders of stopped services; fails if one of them wrote a secret outside its secret store, or a
+ * file with an unknown name.
  */
 export async function discardServiceFolder(folder: string): Promise<void> {
   try {
     const dataFolders = await dataFoldersIn(folder);
     for (const dataFolder of dataFolders) await registerStoredSecrets(dataFolder);
+    for (const dataFolder of new Set([folder, ...dataFolders])) expectNoSecretIn(await serviceArtefacts(dataFolder));
     // A file that the service does not know would prevent its start after a reset.
     expect(dataFolders.flatMap(unknownNames)).toEqual([]);
-    for (const dataFolder of new Set([folder, ...dataFolders])) expectNoSecretIn(await serviceArtefacts(dataFolder));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
