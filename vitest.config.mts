@@ -153,7 +153,7 @@ export default defineConfig({
     reporters: ["default", here("test/support/secrecy-reporter.ts")],
     exclude: isFull ? configDefaults.exclude : [...configDefaults.exclude, ...fullOnly],
     // Many tests start processes of their own, so more workers than this only wait for each other.
-    maxWorkers: 2,
+    maxWorkers: 3,
     setupFiles: [here("test/support/file-setup.ts")],
     // How long a busy machine may take; a test that is in time waits no longer than it has to.
     testTimeout: 60_000,
@@ -211,6 +211,7 @@ export default defineConfig({
         env: v2,
         globalSetup: [installation],
         ...engineLimits,
+        ...shared,
       }),
       ...(isFull
         ? [
