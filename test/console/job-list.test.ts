@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { afterAll, expect, test } from "vitest";
+import { scratchFolder } from "../support/folders";
 import { send } from "../support/raw-http";
 import { accessibilityProblems, contentTimeout, resultIs, shows, submit, useConsole } from "./rig";
 
@@ -70,7 +71,7 @@ test("the list is filtered by state, id and error over all pages, live, and the 
 test("a row shows both times and the error, and links to the stack in the log and to the job", async () => {
   const endpointId = await rig.endpoint("listed");
   const page = await rig.open("#/endpoints/listed", { permissions: ["clipboard-read", "clipboard-write"] });
-  const file = join(rig.dataFolder, "go-on");
+  const file = join(scratchFolder(), "go-on");
   await submit(page, { waitFor: file, fail: `the model is not there: ${"x".repeat(200)}` });
   await resultIs(page, "IN_PROGRESS");
   await writeFile(file, "");
@@ -116,7 +117,7 @@ test("a row shows both times and the error, and links to the stack in the log an
 
 test("all failed jobs of the filter are retried after a confirmation, with progress, until stopped; failures are reported", async () => {
   const id = await rig.endpoint("retried");
-  const file = join(rig.dataFolder, "fixed");
+  const file = join(scratchFolder(), "fixed");
   const other = await failed(id, { fail: "another error" });
   const oom = Array.from({ length: 220 }, () => rig.run(id, { fail: "CUDA out of memory", unless: file }));
   const [first = "", ...others] = await Promise.all(oom);

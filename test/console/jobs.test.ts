@@ -2,6 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { run } from "../../scripts/child.mjs";
+import { scratchFolder } from "../support/folders";
 import { at, send } from "../support/raw-http";
 import { contentTimeout, resultIs, shows, submit, useConsole } from "./rig";
 
@@ -12,7 +13,7 @@ describe("a job run from the console", () => {
     const id = await rig.endpoint("shown");
     const page = await rig.open();
     await page.getByRole("link", { name: /shown/ }).click();
-    const file = join(rig.dataFolder, "go-on");
+    const file = join(scratchFolder(), "go-on");
     await submit(page, { waitFor: file, name: "you" });
     await resultIs(page, "IN_PROGRESS");
     await shows(page, ".jobs .state", "IN_PROGRESS");
@@ -77,7 +78,7 @@ describe("a job run from the console", () => {
   test("shows the newest state in its open details, even if an earlier request ends later", async () => {
     const id = await rig.endpoint("delayed");
     const page = await rig.open(`#/endpoints/${id}`);
-    const file = join(rig.dataFolder, "delayed");
+    const file = join(scratchFolder(), "delayed");
     await submit(page, { waitFor: file, name: "late" });
     await shows(page, ".jobs .state", "IN_PROGRESS");
     let release = (): void => undefined;
@@ -118,7 +119,7 @@ describe("a job run from the console", () => {
 
   test("streams yielded chunks and log lines immediately", async () => {
     const page = await rig.open(`#/endpoints/${await rig.endpoint("streamed")}`);
-    const file = join(rig.dataFolder, "end");
+    const file = join(scratchFolder(), "end");
     await submit(page, { until: file, say: `${"one line\n".repeat(40)}a line of the log` }, "stream");
     await shows(page, ".chunks li", "first");
     await resultIs(page, "IN_PROGRESS");
