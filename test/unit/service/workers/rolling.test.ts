@@ -77,6 +77,7 @@ test.each([
   await endpoint.deploy({ VERSION: "1" });
   await endpoint.rolledOut(3);
   expect(await load.stop()).toEqual(onlyCompletedBy("1"));
+  expect(endpoint.max()).toBeGreaterThanOrEqual(Math.max(1, workersMin));
   expect(endpoint.max()).toBeLessThanOrEqual(workersMax);
 });
 
