@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { pathSegment } from "./address";
-import { systemClock } from "./clock";
+import { type Clock, systemClock } from "./clock";
 import { isApiError } from "./errors";
 import { parseJson } from "./response";
 import type { Transport } from "./transport";
@@ -46,7 +46,7 @@ function createEventReader(onEvent: (event: ServerEvent) => void): (part: string
 /** Wait before a stream is opened again, ms. */
 const reconnectWait = 1_000;
 
-/** Maximum number of failures without a line in between: time for the service to restart. */
+/** Maximum number of successive failures: time for the service to restart. */
 const maxFailures = 20;
 
 /** Maximum value of `tail` (contract). */
@@ -62,6 +62,8 @@ export interface WorkerLogOptions {
   /** Called with the head of each response. */
   onOpen: () => void;
   onLine: (line: WorkerLogLine) => void;
+  /** Default: the machine's clock. */
+  clock?: Clock | undefined;
 }
 
 /**
@@ -72,7 +74,7 @@ export interface WorkerLogOptions {
 export async function followWorkerLog(
   { transport, baseUrl }: { transport: Transport; baseUrl: string },
   [endpointId, workerId]: readonly [endpointId: string, workerId: string],
-  { tail = maxTail, after, signal, onOpen, onLine }: WorkerLogOptions,
+  { tail = maxTail, after, signal, onOpen, onLine, clock = systemClock }: WorkerLogOptions,
 ): Promise<string | undefined> {
   const root = { method: "GET", url: `${baseUrl}/serverless` };
   const worker = `${pathSegment(endpointId, "endpoint", root)}/workers/${pathSegment(workerId, "worker", root)}`;
@@ -86,13 +88,15 @@ export async function followWorkerLog(
       // A service may send the event of the position once more.
       if (!line || position === lastId) return;
       lastId = position;
-      failures = 0;
       onLine(line);
     });
     let callerFault: { error: unknown } | undefined;
     const onText = (part: string): void => {
       try {
-        if (part === "") onOpen();
+        if (part === "") {
+          failures = 0;
+          onOpen();
+        }
         readPart(part);
       } catch (error) {
         callerFault ??= { error };
@@ -109,7 +113,7 @@ export async function followWorkerLog(
       if (signal.aborted || (isApiError(error) && error.category === "missing")) return lastId;
       failures += 1;
       if (!isApiError(error) || !error.retryable || failures > maxFailures) throw error;
-      await systemClock.sleep(reconnectWait, signal).catch(() => undefined);
+      await clock.sleep(reconnectWait, signal).catch(() => undefined);
     }
   }
 }

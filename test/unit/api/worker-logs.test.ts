@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { type ClientSettings, createClients, followWorkerLog, isApiError } from "serverless-compute-api";
+import { type ClientSettings, type Clock, createClients, followWorkerLog, isApiError } from "serverless-compute-api";
 import { expect, onTestFinished, test } from "vitest";
 import { closeServer, listenOnLoopback } from "../../support/loopback";
 
@@ -42,6 +42,8 @@ const head = (response: ServerResponse) => response.writeHead(200, { "content-ty
 const time = (second: number): string => `2026-11-28T10:00:0${second}.000000000Z`;
 const data = (second: number, line: string): string => JSON.stringify({ source: "container", line, ts: time(second) });
 const event = (second: number, line: string): string => `id: ${time(second)}\ndata: ${data(second, line)}\n\n`;
+
+const cutBeforeLine: Responder = (response) => void head(response).write(":\n\n", () => response.socket?.destroy());
 
 test.each<[string, string, string[]]>([
   ["LF", event(1, "one") + event(2, "two"), ["one", "two"]],
@@ -92,6 +94,19 @@ test.each<[string, Responder]>([
 ])("continues after the last line if the connection %s", async (_what, responder) => {
   const result = await follow([responder, (response) => void head(response).end(event(2, "two"))]);
   expect(result).toEqual({ lines: ["one", "two"], positions: [undefined, time(1)], position: time(2) });
+});
+
+/** A clock whose waits end immediately. */
+const fastClock: Clock = { now: () => 0, sleep: async () => undefined };
+
+test.each<[string, Responder, object]>([
+  ["while the connection is lost between lines", cutBeforeLine, { lines: ["late"], position: time(1) }],
+  ["up to 20 successive failures", (response) => void response.writeHead(500).end(), { code: "server_error" }],
+])("continues %s", async (_when, responder, end) => {
+  const late: Responder = (response) => void head(response).end(event(1, "late"));
+  const result = await follow([...Array(40).fill(responder), late], {}, { clock: fastClock });
+  expect(result).toMatchObject(end);
+  expect(result.positions).toHaveLength("code" in end ? 21 : 41);
 });
 
 test("continues after an error of the service", async () => {
