@@ -99,7 +99,7 @@ const rules: Rule[] = [
   // A 404 of a web server without this path must not count as "deleted".
   {
     status: [404],
-    text: /^(route|cannot) (get|post|put|patch|delete)\b|^404 page not found|^received an HTML page/i,
+    text: /(route|cannot) \w+[: ]\/|^404 page not found|^received an HTML page/i,
     ...wrongAddress,
   },
   // An object referenced by the body does not exist. `missing` means that the object itself does not exist.
@@ -113,7 +113,7 @@ const rules: Rule[] = [
   // GraphQL reports a missing object with 200, and collections always exist.
   {
     status: [404],
-    route: / #|\/(endpoints|networkvolumes|serverless|templates|network-volumes|registries|secrets|gpus|datacenters)$/,
+    route: / #|\/(endpoints|network-?volumes|serverless|templates|registries|secrets|gpus|datacenters)$/,
     ...wrongAddress,
   },
   { status: [404], ...notFound },

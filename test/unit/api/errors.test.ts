@@ -30,6 +30,14 @@ describe("a service's error", () => {
     [get, 503, "", "throttled", "unavailable"],
     [get, 522, "", "server", "server_error"],
     [get, 308, "", "invalid", "wrong_address"],
+    // Web servers and the local service report a path that they do not have.
+    [get, 404, "Cannot GET /v3/endpoints/x", "invalid", "wrong_address"],
+    [remove, 404, "Route DELETE:/v3/endpoints/x not found", "invalid", "wrong_address"],
+    [remove, 404, "route DELETE /v3/endpoints/x not found", "invalid", "wrong_address"],
+    [remove, 404, "resource not found: route DELETE /v2/v2/serverless/x not found", "invalid", "wrong_address"],
+    [workers, 404, "404 page not found", "invalid", "wrong_address"],
+    [remove, 404, "cannot delete endpoint x, which does not exist", "missing", "not_found"],
+    [remove, 404, 'resource not found: endpoint "route GET /x" not found', "missing", "not_found"],
     // The status takes precedence over a text that resembles another error.
     [get, 500, "database row not found", "server", "server_error"],
     [remove, 400, "something else is wrong", "invalid", "invalid_request"],
