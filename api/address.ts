@@ -9,8 +9,8 @@ export function requestInfo(request: { method: string; url: string; operation?: 
   return request.operation === undefined ? info : { ...info, operation: request.operation };
 }
 
-/** Returns whether a text has no lone surrogate, which no address can contain. */
-const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
+/** A blank id, an id that URL normalization removes, or an id with a lone surrogate, which no address can contain. */
+const unsendableId = /^(\s*|\.\.?)$|\p{Surrogate}/u;
 
 /**
  * Encodes an id as one path segment; throws an ApiError for an id that would change the path. An empty id would turn
@@ -18,21 +18,19 @@ const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
  */
 export function pathSegment(id: string, subject: string, request: { method: string; url: string }): string {
   // A script in JavaScript may pass no id.
-  if (typeof id !== "string" || id.trim() === "" || id === "." || id === ".." || !isWellFormed(id)) {
+  if (typeof id !== "string" || unsendableId.test(id))
     throw invalidArgument(`the ${subject} id is ${JSON.stringify(id)}; must be the id of an object`, request);
-  }
   return encodeURIComponent(id);
 }
 
 /** Returns whether an address is a loopback address. */
 export function isLoopback(url: string): boolean {
-  const host = URL.canParse(url) ? new URL(url).hostname : "";
-  return host === "localhost" || host === "[::1]" || /^127\./.test(host);
+  return URL.canParse(url) && /^(localhost$|\[::1]$|127\.)/.test(new URL(url).hostname);
 }
 
-/** Root of an endpoint's job API (interface: Endpoint). `serverlessUrl` must be normalized by `parseAddress`. */
+/** Root of an endpoint's job API (interface: Endpoint). `serverlessUrl` must be normalized by `parseAddress`; it may end with `/v2`. */
 export function jobApiRoot(serverlessUrl: string, endpointId: string): string {
-  const root = `${serverlessUrl}/v2`;
+  const root = serverlessUrl.replace(/(\/v2)?$/, "/v2");
   return `${root}/${pathSegment(endpointId, "endpoint", { method: "GET", url: root })}`;
 }
 

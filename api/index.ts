@@ -34,11 +34,11 @@ export interface ClientSettings {
   dialect?: Dialect | undefined;
   /** Address of the GraphQL API; not used in dialect v2. */
   graphqlUrl: string;
-  /** Host address of the job API; an endpoint's root is `{serverlessUrl}/v2/{endpointId}`. */
+  /** Host address of the job API, with or without `/v2`; an endpoint's root is `{serverlessUrl}/v2/{endpointId}`. */
   serverlessUrl: string;
   /** Milliseconds for one attempt of a call. Default 30000. */
   attemptTimeout?: number;
-  /** Milliseconds for a call with all its attempts. Default 120000. */
+  /** Milliseconds for each request of a call with all its attempts. Default 120000. */
   callTimeout?: number;
   /** Maximum number of concurrent calls. Default 16. */
   maxInFlight?: number;
@@ -86,6 +86,8 @@ export function createClients(settings: ClientSettings): Clients {
     random: settings.random ?? Math.random,
   });
   const dialect = settings.dialect ?? restVersionIn(baseUrl) ?? "v2";
+  // A script in JavaScript may pass another value.
+  if (dialect !== "v1" && dialect !== "v2") throw new TypeError(`dialect is "${dialect}"; must be "v1" or "v2"`);
   return {
     dialect,
     baseUrl,

@@ -75,7 +75,10 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Aborts only the waits between attempts; `signal` ends a running attempt. */
   waitSignal?: AbortSignal | undefined;
-  /** Timeout of the call with all attempts, ms. Default: the clients' setting. */
+  /**
+   * Timeout of each request of the call with all attempts, ms; a list sends a request for each page. `signal` can limit the whole call.
+   * Default: the clients' setting.
+   */
   timeout?: number | undefined;
   /** Additional values to redact from errors of this call, besides the key and the secrets sent by the call. */
   secrets?: readonly string[] | undefined;

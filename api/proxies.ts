@@ -4,7 +4,7 @@ export interface Proxies {
   http?: string | undefined;
   /** Proxy for https:// URLs. */
   https?: string | undefined;
-  /** Comma-separated hosts that are reached without a proxy, including their subdomains; `*` for all hosts. */
+  /** Comma-separated hosts that are reached without a proxy, including their subdomains; only `*` for all hosts. */
   noProxy?: string | undefined;
 }
 
@@ -32,9 +32,6 @@ export const parseProxies = ({ http, https, noProxy }: Proxies): Proxies => ({
   noProxy,
 });
 
-/** The passwords in proxy addresses, which must not appear in errors. */
+/** The passwords in proxy addresses, possibly empty, which must not appear in errors. */
 export const proxyPasswords = ({ http, https }: Proxies): string[] =>
-  [http, https].flatMap((address) => {
-    const password = address === undefined ? "" : decodeURIComponent(new URL(address).password);
-    return password === "" ? [] : [password];
-  });
+  [http, https].flatMap((address) => (address === undefined ? [] : [decodeURIComponent(new URL(address).password)]));

@@ -200,7 +200,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       send(secretRecord, post(secrets.url, { name, value, ...(description ? { description } : {}) }, [value]), options),
     readSecret: async (id, options) => read(secretRecord, secrets.of("GET", id), options),
     listSecrets: (options) => {
-      const query = options?.name === undefined ? "" : `?name=${encodeURIComponent(options.name)}`;
+      const query = options?.name === undefined ? "" : `?${new URLSearchParams({ name: options.name })}`;
       return list(secretRecord, secrets.url + query, options, "secrets");
     },
     async updateSecretValue({ id, value }, options) {

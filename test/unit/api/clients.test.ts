@@ -64,6 +64,22 @@ test.each(["attemptTimeout", "callTimeout", "maxInFlight"])("%s below 1 is rejec
   expect(messageOf({ [name]: Number.NaN })).toContain(name);
 });
 
+test.each(["v3", "V2", "", 2])("the dialect %j is rejected by name", (dialect) => {
+  expect(messageOf({ dialect })).toBe(`dialect is "${dialect}"; must be "v1" or "v2"`);
+});
+
+test.each(["", "/v2", "/v2/", "/gateway", "/gateway/v2"])(
+  "the job API with %j in its address is found",
+  async (path) => {
+    const { origin, requests } = await startRig([json({ id: "j", status: "IN_QUEUE" })]);
+    const { clients } = clientsAt(origin, { serverlessUrl: origin + path });
+    await clients.jobs.run("ep", { input: {} });
+    const root = path.startsWith("/gateway") ? "/gateway" : "";
+    expect(requests.map(({ url }) => url)).toEqual([`${root}/v2/ep/run`]);
+    expect(clients.jobs.url("ep")).toBe(`${origin}${root}/v2/ep`);
+  },
+);
+
 test("trailing slashes of an address are ignored", async () => {
   const { origin, requests } = await startRig(({ url }) =>
     json(url.includes("run") ? { id: "j", status: "IN_QUEUE" } : url.includes("v1") ? [] : { data: { myself: {} } }),

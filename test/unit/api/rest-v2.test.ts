@@ -77,7 +77,7 @@ test.each<[request: string, call: Call]>([
   ],
   ["GET /v2/account/secrets/s1", (management) => management.readSecret?.("s1")],
   ["GET /v2/account/secrets", (management) => management.listSecrets()],
-  ["GET /v2/account/secrets?name=hub%26", (management) => management.listSecrets({ name: "hub&" })],
+  ["GET /v2/account/secrets?name=hub%26%EF%BF%BD", (management) => management.listSecrets({ name: "hub&\ud800" })],
   [
     'PATCH /v2/account/secrets/s1 {"value":"quieter"}',
     (management) => management.updateSecretValue({ id: "s1", value: "quieter" }),
