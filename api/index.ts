@@ -37,17 +37,17 @@ export interface ClientSettings {
   /** Host address of the job API, with or without `/v2`; an endpoint's root is `{serverlessUrl}/v2/{endpointId}`. */
   serverlessUrl: string;
   /** Milliseconds for one attempt of a call. Default 30000. */
-  attemptTimeout?: number;
+  attemptTimeout?: number | undefined;
   /** Milliseconds for each request of a call with all its attempts. Default 120000. */
-  callTimeout?: number;
+  callTimeout?: number | undefined;
   /** Maximum number of concurrent calls. Default 16. */
-  maxInFlight?: number;
+  maxInFlight?: number | undefined;
   /** Proxies for all addresses except loopback. Default: none. */
   proxies?: Proxies | undefined;
   /** Default: the machine's clock. */
-  clock?: Clock;
+  clock?: Clock | undefined;
   /** A number from 0 up to 1, for the jitter of retries. Default: `Math.random`. */
-  random?: () => number;
+  random?: (() => number) | undefined;
 }
 
 /** The service's clients over one transport. */

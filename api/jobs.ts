@@ -36,7 +36,11 @@ export interface JobClient {
   /** Queues a job and returns immediately. Not retried if the response is lost. */
   run(endpointId: string, submission: JobSubmission, options?: CallOptions): Promise<JobRecord>;
   /** Queues a job and waits up to `wait` ms (1000 to 300000, default 90000) for its end; the record may not be final. */
-  runsync(endpointId: string, submission: JobSubmission, options?: CallOptions & { wait?: number }): Promise<JobRecord>;
+  runsync(
+    endpointId: string,
+    submission: JobSubmission,
+    options?: CallOptions & { wait?: number | undefined },
+  ): Promise<JobRecord>;
   /** Returns the job's record; rejects with category `missing` if the job is unknown or expired. */
   status(endpointId: string, jobId: string, options?: JobCallOptions): Promise<JobRecord>;
   /**

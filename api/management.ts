@@ -106,7 +106,7 @@ export interface ManagementClient {
   updateTemplate(
     id: string,
     changes: TemplateSettings,
-    options?: CallOptions & { settings?: TemplateSettings },
+    options?: CallOptions & { settings?: TemplateSettings | undefined },
   ): Promise<TemplateRecord>;
   readTemplate(id: string, options?: CallOptions): Promise<TemplateRecord | undefined>;
   listTemplates(options?: CallOptions): Promise<TemplateRecord[]>;
@@ -143,7 +143,7 @@ export interface ManagementClient {
   updateEndpoint(
     id: string,
     changes: EndpointChanges,
-    options?: CallOptions & { settings?: EndpointSettings },
+    options?: CallOptions & { settings?: EndpointSettings | undefined },
   ): Promise<Pick<EndpointRecord, "id" | "requestUrl" | "version">>;
   /** Reads the workers of an endpoint and their versions. */
   readWorkers(id: string, options?: CallOptions): Promise<EndpointWorkers>;
@@ -163,7 +163,7 @@ export interface ManagementClient {
   /** Undefined if the dialect cannot read a single secret. */
   readSecret?(id: string, options?: CallOptions): Promise<SecretRecord | undefined>;
   /** Lists secrets. With `name`, at least the secrets of that name; a dialect without the filter lists all. */
-  listSecrets(options?: CallOptions & { name?: string }): Promise<SecretRecord[]>;
+  listSecrets(options?: CallOptions & { name?: string | undefined }): Promise<SecretRecord[]>;
   updateSecretValue(input: { id: string; value: string }, options?: CallOptions): Promise<void>;
   updateSecretDescription(input: { id: string; description: string }, options?: CallOptions): Promise<void>;
   deleteSecret(id: string, options?: CallOptions): Promise<void>;

@@ -57,7 +57,7 @@ export interface WorkerLogOptions {
   /** Maximum number of past lines, up to 5000, which is the default. */
   tail?: number | undefined;
   /** Position after which to begin, instead of `tail`. */
-  after: string | undefined;
+  after?: string | undefined;
   signal: AbortSignal;
   /** Called with the head of each response. */
   onOpen: () => void;

@@ -80,6 +80,16 @@ test.each(["", "/v2", "/v2/", "/gateway", "/gateway/v2"])(
   },
 );
 
+test("a setting or an option that is undefined has its default", async () => {
+  const defaults = { attemptTimeout: undefined, callTimeout: undefined, maxInFlight: undefined, proxies: undefined };
+  const response = json({ id: "j", status: "COMPLETED", secrets: [] });
+  const { origin, requests } = await startRig([response]);
+  const { clients } = clientsAt(origin, { ...defaults, dialect: "v2", clock: undefined, random: undefined });
+  await clients.jobs.runsync("ep", { input: {} }, { wait: undefined, timeout: undefined, signal: undefined });
+  await clients.management.listSecrets({ name: undefined });
+  expect(requests.map(({ url }) => url)).toEqual(["/v2/ep/runsync", "/v2/account/secrets"]);
+});
+
 test("trailing slashes of an address are ignored", async () => {
   const { origin, requests } = await startRig(({ url }) =>
     json(url.includes("run") ? { id: "j", status: "IN_QUEUE" } : url.includes("v1") ? [] : { data: { myself: {} } }),
