@@ -111,11 +111,11 @@ export interface ManagementClient {
   readTemplate(id: string, options?: CallOptions): Promise<TemplateRecord | undefined>;
   listTemplates(options?: CallOptions): Promise<TemplateRecord[]>;
   /**
-   * Deletes a template by its id or its current name, depending on the dialect. Rejects with category `inUse` while an endpoint uses it and
-   * until its release. A delete by name that may have been applied (`ambiguous`) is not retried, because the name may already belong to
-   * another template.
+   * Deletes a template. Rejects with category `inUse` while an endpoint uses it and until its release. GraphQL deletes by name, so the
+   * current name is read first, and a delete that may have been applied (`ambiguous`) is not retried: the name may already belong to another
+   * template.
    */
-  deleteTemplate(template: { id: string; name: string }, options?: CallOptions): Promise<void>;
+  deleteTemplate(id: string, options?: CallOptions): Promise<void>;
 
   /** Requires `templateId`, `imageName` or, with REST v2, both. */
   createEndpoint(settings: EndpointSettings, options?: CallOptions): Promise<EndpointRecord>;
@@ -126,12 +126,7 @@ export interface ManagementClient {
   readReleases(id: string, options?: CallOptions): Promise<EndpointReleases | undefined>;
   listEndpoints(options?: CallOptions): Promise<EndpointRecord[]>;
   /**
-   * Lists the endpoints of a template: those that are bound to it in REST v1, and those with a marked copy of its settings in REST v2,
-   * which shows no bindings.
-   */
-  listEndpointsOf(templateId: string, options?: CallOptions): Promise<EndpointRecord[]>;
-  /**
-   * Sets the container of one of these endpoints, which keeps its own settings. Absent in a dialect whose endpoints are bound to their
+   * Sets the container of an endpoint with a copy of a template; it keeps its own settings. Absent in a dialect whose endpoints are bound to their
    * templates.
    */
   updateCopy?(

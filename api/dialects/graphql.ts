@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { requestInfo } from "../address";
-import { classifyResponse, invalidArgument, isApiError } from "../errors";
+import { type ApiError, classifyResponse, invalidArgument, isApiError } from "../errors";
 import type { CallOptions, ManagementClient } from "../management";
 import { longValues } from "../redaction";
 import {
@@ -125,10 +125,26 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
         supportedOptionalFields = supportedOptionalFields.filter((field) => field !== rejectedField);
         continue;
       }
-      const info = requestInfo({ method: "POST", url: graphqlUrl, operation: "podTemplate" });
-      throw classifyResponse({ status: 200, text: `template "${id}" not found` }, info);
+      throw missingTemplate(id);
     }
   }
+
+  async function readTemplate(id: string, options?: CallOptions) {
+    const variables = { id: requireNonEmpty(id, "template id", "podTemplate") };
+    const shape = z.looseObject({ podTemplate: templateRecord.nullish() });
+    try {
+      const response = await send({ name: "podTemplate", variables, shape, idempotent: true }, options);
+      return response.podTemplate ?? undefined;
+    } catch (error) {
+      if (isApiError(error, "missing")) return undefined;
+      throw error;
+    }
+  }
+
+  const missingTemplate = (id: string): ApiError => {
+    const info = requestInfo({ method: "POST", url: graphqlUrl, operation: "podTemplate" });
+    return classifyResponse({ status: 200, text: `template "${id}" not found` }, info);
+  };
 
   return {
     createTemplate: ({ containerRegistryAuthId, ...rest }, options) => {
@@ -156,21 +172,13 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
         options,
       );
     },
-    async readTemplate(id, options) {
-      const variables = { id: requireNonEmpty(id, "template id", "podTemplate") };
-      const shape = z.looseObject({ podTemplate: templateRecord.nullish() });
-      try {
-        const response = await send({ name: "podTemplate", variables, shape, idempotent: true }, options);
-        return response.podTemplate ?? undefined;
-      } catch (error) {
-        if (isApiError(error, "missing")) return undefined;
-        throw error;
-      }
-    },
+    readTemplate,
     listTemplates: (options) => list("podTemplates", "podTemplates", templateRecord, options),
-    async deleteTemplate({ name }, options) {
-      const variables = { name: requireNonEmpty(name, "template name", "deleteTemplate") };
-      // Deletes by name: a retry after a lost response could delete another template that has since taken the name.
+    async deleteTemplate(id, options) {
+      const template = await readTemplate(id, options);
+      if (!template) throw missingTemplate(id);
+      const variables = { name: template.name };
+      // A retry after a lost response could delete another template that has since taken the name.
       await send({ name: "deleteTemplate", variables, shape: anyData, idempotent: false }, options);
     },
     async createSecret({ name, value, description }, options) {

@@ -118,10 +118,6 @@ export function createRestV1Management(
     },
     readReleases: async () => undefined,
     listEndpoints: async (options) => (await list(serverlessEndpointRecord, endpoints, options)).map(endpointFrom),
-    async listEndpointsOf(templateId, options) {
-      const records = await list(serverlessEndpointRecord, endpoints, options);
-      return records.filter((endpoint) => endpoint.templateId === templateId).map(endpointFrom);
-    },
     async updateEndpoint(id, changes, options) {
       const url = endpointUrl("PATCH", id);
       const info = requestInfo({ method: "PATCH", url });

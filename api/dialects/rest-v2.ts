@@ -111,11 +111,6 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
   const toEndpointRecord = async (record: V2EndpointRecord, options: CallOptions | undefined) =>
     endpointFrom(record, record.gpu ? await pools(options) : undefined);
 
-  const listEndpoints: ManagementClient["listEndpoints"] = async (options) => {
-    const records = await list(v2EndpointRecord, endpoints.url, options, "endpoints");
-    return Promise.all(records.map((record) => toEndpointRecord(record, options)));
-  };
-
   return {
     async createTemplate(settings, options) {
       const request = post(templates.url, templateBody(settings), secretValuesOf(settings));
@@ -132,7 +127,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     async listTemplates(options) {
       return (await list(v2TemplateRecord, templates.url, options, "templates")).map(cacheTemplate);
     },
-    async deleteTemplate({ id }, options) {
+    async deleteTemplate(id, options) {
       templateCache.delete(id);
       await remove(templates.of("DELETE", id), options);
     },
@@ -150,9 +145,10 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       return record && toEndpointRecord(record, options);
     },
     readReleases: async (id, options) => read(v2ReleasesRecord, `${endpoints.of("GET", id)}/releases`, options),
-    listEndpoints,
-    listEndpointsOf: async (templateId, options) =>
-      (await listEndpoints(options)).filter((endpoint) => endpoint.templateId === templateId),
+    async listEndpoints(options) {
+      const records = await list(v2EndpointRecord, endpoints.url, options, "endpoints");
+      return Promise.all(records.map((record) => toEndpointRecord(record, options)));
+    },
     async updateCopy({ id, own }, { templateId, ...container }, options) {
       const body = endpointPatch({}, {}, withMark(container, templateId, own), undefined);
       await send(v2EndpointRecord, patch(endpoints.of("PATCH", id), body, secretValuesOf(container)), options);

@@ -54,8 +54,8 @@ export function findById<ApiObject extends { id: string }>(id: string, { objects
 }
 
 /**
- * Time that a list serves reads, ms. An engine reads a few objects at a time, so one list serves a whole refresh. Every change
- * by this process invalidates it.
+ * Time that a list serves reads, ms. An engine reads or deletes a few objects at a time, so one list serves a whole refresh or destroy.
+ * Every other change by this process invalidates it.
  */
 const cacheLifetime = 2000;
 
@@ -73,18 +73,21 @@ export interface ObjectReader<ApiObject extends { id: string }> {
   get(id: string, context: CallContext): Promise<ApiObject | undefined>;
 }
 
-/** Number of changes that invalidated the lists. */
-const changes = sharedValue(() => ({ count: 0 }));
+/** Number of changes that invalidated the lists, and ids of deleted objects, which a list may still contain. */
+const changes = sharedValue(() => ({ count: 0, deleted: new Set<string>() }));
 
 /** Invalidates the lists of all kinds. */
 export const invalidateLists = (context: { clients: Clients }): void => void changes(context).count++;
+
+/** Omits a deleted object from the lists. */
+export const omitFromLists = (id: string, context: { clients: Clients }): void => void changes(context).deleted.add(id);
 
 function cachingReader<ApiObject extends { id: string }>({
   list,
   read,
 }: ReadClient<ApiObject>): ObjectReader<ApiObject> {
   let cached: { listing: Promise<Listing<ApiObject>>; since: number; changeCount: number } | undefined;
-  const listCached: ObjectReader<ApiObject>["list"] = (context) => {
+  const listCached = (context: CallContext): Promise<Listing<ApiObject>> => {
     const now = context.clock.now();
     const changeCount = changes(context).count;
     if (cached?.changeCount === changeCount && now - cached.since < cacheLifetime) return cached.listing;
@@ -95,10 +98,15 @@ function cachingReader<ApiObject extends { id: string }>({
     });
     return entry.listing;
   };
+  const listRemaining: ObjectReader<ApiObject>["list"] = async (context) => {
+    const { objects, ...listing } = await untilAborted(listCached(context), context.signal);
+    const { deleted } = changes(context);
+    return { ...listing, objects: objects.filter(({ id }) => !deleted.has(id)) };
+  };
   return {
-    list: listCached,
+    list: listRemaining,
     async get(id, context) {
-      const listing = await untilAborted(listCached(context), context.signal);
+      const listing = await listRemaining(context);
       if (!read) return findById(id, listing);
       return listing.objects.find((candidate) => candidate.id === id) ?? read(id, callOptions(context));
     },

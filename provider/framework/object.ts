@@ -1,4 +1,3 @@
-import { untilAborted } from "serverless-compute-api";
 import { type Properties, stringAt } from "../engine/values";
 import type { Context } from "./contract";
 import { describeAdoption, findAdoption } from "./create/adoption";
@@ -61,7 +60,7 @@ export function defineObject<Inputs extends NamedInputs, Outputs extends object,
     async adoptionWarning(properties, context) {
       const name = stringAt(properties, "name");
       if (name === undefined) return undefined;
-      const { objects } = await untilAborted(reader(context).list(context), context.signal);
+      const { objects } = await reader(context).list(context);
       const found = await findAdoption(definition, name, properties, objects, context);
       if (!found) return undefined;
       const description = describeAdoption(found.adoption, shape, context);

@@ -133,18 +133,21 @@ export function defineResource<Inputs extends object, Outputs extends object>(
         (state, isRestored) => ({ ...(isRestored && defaultsOf(olds)), ...state }),
       ),
     delete: (id, olds, context) =>
-      runBounded({ label: labelOf(olds, id), operation: "delete" }, olds, context, (bounded) =>
-        runChange(bounded, async () => {
-          // In a forced replacement the provider has no facts about the old object, so its create may have adopted that object.
-          if (bounded.ownedIds.get(id) === "adopted")
-            return bounded.warn(
-              `${labelOf(olds, id)} was not replaced, because its replacement adopted it; ` +
-                "to replace it, set the resource option deleteBeforeReplace: true",
-            );
+      runBounded({ label: labelOf(olds, id), operation: "delete" }, olds, context, async (bounded) => {
+        // In a forced replacement the provider has no facts about the old object, so its create may have adopted that object.
+        if (bounded.ownedIds.get(id) === "adopted")
+          return bounded.warn(
+            `${labelOf(olds, id)} was not replaced, because its replacement adopted it; ` +
+              "to replace it, set the resource option deleteBeforeReplace: true",
+          );
+        try {
           await deleteDuplicates(definition, olds, bounded);
           await definition.delete(id, olds, bounded);
-        }),
-      ),
+        } catch (error) {
+          invalidateLists(bounded);
+          throw error;
+        }
+      }),
   };
 }
 

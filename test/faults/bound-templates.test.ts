@@ -79,3 +79,55 @@ test("a REST v1 endpoint receives a copy of its template before REST v2 deletes 
   expect((await bench.rest("GET", `/templates/${templateId}`)).status).toBe(200);
   expect((await bench.rest("GET", `/endpoints/${user}`)).json).toMatchObject({ templateId });
 });
+
+describe("with REST v2, in one deployment", () => {
+  const { ServerlessEndpoint } = kinds;
+
+  /** A template and an endpoint with its copy. */
+  async function createPair() {
+    const name = `pair${count++}-dev`;
+    const template = await Template.create(
+      Template.check({}, { imageName: "a:1" }, naming(name), [], "v2").inputs,
+      bench.context({}, "v2"),
+    );
+    const { inputs } = ServerlessEndpoint.check({}, { templateId: template.id }, naming(name), [], "v2");
+    return { template, endpoint: await ServerlessEndpoint.create(inputs, bench.context({}, "v2")) };
+  }
+
+  test("the deletes of endpoints and their templates share one list, and wait for nothing", async () => {
+    const pairs = [await createPair(), await createPair(), await createPair()];
+    bench.drainRequests();
+    onTestFinished(bench.clock.freeze());
+    const context = bench.context({}, "v2");
+    const start = context.clock.now();
+    for (const { template, endpoint } of pairs) {
+      await ServerlessEndpoint.delete(endpoint.id, endpoint.outputs, context);
+      await Template.delete(template.id, template.outputs, context);
+    }
+    expect(context.clock.now() - start).toBe(0);
+    expect(bench.drainRequests()).toEqual([
+      "GET /v2/serverless",
+      "GET /v2/catalog/gpus",
+      ...pairs.flatMap(({ template, endpoint }) => [
+        `DELETE /v2/serverless/${endpoint.id}`,
+        `DELETE /v2/templates/${template.id}`,
+      ]),
+    ]);
+  });
+
+  test("a delete that failed is followed by a new list", async () => {
+    const { template, endpoint } = await createPair();
+    const context = bench.context({}, "v2");
+    bench.proxy.inject({ method: "DELETE" }, { kind: "status", status: 403 }, 1);
+    await expect(ServerlessEndpoint.delete(endpoint.id, endpoint.outputs, context)).rejects.toThrow("fault 403");
+    bench.drainRequests();
+    await expect(Template.delete(template.id, template.outputs, context)).rejects.toThrow("still uses it");
+    expect(bench.drainRequests().filter((request) => request === "GET /v2/serverless")).toHaveLength(2);
+  });
+
+  test("a template that no longer exists counts as deleted although an endpoint has its copy", async () => {
+    const { template } = await createPair();
+    await bench.context({}, "v2").clients.management.deleteTemplate(template.id);
+    await Template.delete(template.id, template.outputs, bench.context({}, "v2"));
+  });
+});

@@ -4,7 +4,6 @@ import type { Properties } from "../../provider/engine/values";
 import { kinds } from "../../provider/resources";
 import { dialect } from "../support/dialect";
 import { useLifecycleBench } from "../support/lifecycle-bench";
-import { naming } from "../support/naming";
 import { freshName, objectCases } from "./support/kinds";
 
 const bench = await useLifecycleBench({ templateRelease: 3_600_000 });
@@ -44,12 +43,17 @@ describe.each(cases)("the custom timeout of a $kind", ({ kind, create, inputsOf 
       update: () => lifecycle.update(id, outputs, inputsOf(name, changes[kind]), bench.context({ timeout })),
       delete: () => lifecycle.delete(id, outputs, bench.context({ timeout })),
     };
-    for (const [verb, run] of Object.entries(verbs)) {
+    for (const verb of ["create", "update", "delete"] as const) {
       // REST v2 replaces credentials instead.
       if (dialect === "v2" && kind === "ContainerRegistryAuth" && verb === "update") continue;
-      // The retries of a single call would take longer.
-      bench.proxy.inject(verb === "create" ? create : {}, { kind: "status", status: 500 }, 200);
-      const { message, duration } = await measure(run);
+      // The retries of a single call would take longer. Several deletes share a list, whose wait follows real time.
+      const calls = {
+        create: [create],
+        update: [{}],
+        delete: [{ method: "DELETE" }, { body: /mutation \w*[dD]elete/ }],
+      };
+      for (const match of calls[verb]) bench.proxy.inject(match, { kind: "status", status: 500 }, 200);
+      const { message, duration } = await measure(verbs[verb]);
       bench.proxy.clear();
       expect(message).toContain(`${kind} "`);
       expect(message).toContain(`${verb} timed out after 3 s (customTimeouts.${verb})`);
@@ -80,16 +84,23 @@ test("a timeout during a create with a late response leaves no orphan of any kin
   );
 });
 
-test("a timeout does not fail another create that waits for the same list", async () => {
-  const { NetworkVolume } = kinds;
-  const context = bench.context({ clock: systemClock });
-  const create = (timeout: number | undefined) =>
-    NetworkVolume.create(NetworkVolume.check({}, { size: 10, dataCenterId: "EU-RO-1" }, naming(freshName())).inputs, {
-      ...context,
-      timeout,
-    });
-  bench.proxy.inject({ method: "GET" }, { kind: "delayResponse", ms: 500 });
-  const [hasty, patient] = await Promise.allSettled([create(100), create(undefined)]);
-  expect(hasty).toMatchObject({ reason: { message: expect.stringContaining("(customTimeouts.create)") } });
-  expect(patient).toMatchObject({ status: "fulfilled" });
-});
+test.each(["create", "delete"] as const)(
+  "a timeout of a %s ends its wait for a list, and does not fail another that waits for it",
+  async (verb) => {
+    const operations = cases.find(({ kind }) => kind === (verb === "create" ? "NetworkVolume" : "Template"));
+    if (!operations) throw new Error("unreachable");
+    const lifecycle = kinds[operations.kind];
+    const context = bench.context({ clock: systemClock });
+    const prepare = async () => {
+      const inputs = operations.inputsOf(freshName());
+      if (verb === "create") return (more: object) => lifecycle.create(inputs, { ...context, ...more });
+      const { id, outputs } = await lifecycle.create(inputs, bench.context());
+      return (more: object) => lifecycle.delete(id, outputs, { ...context, ...more });
+    };
+    const [first, second] = [await prepare(), await prepare()];
+    bench.proxy.inject({ method: "GET" }, { kind: "delayResponse", ms: 500 });
+    const [hasty, patient] = await Promise.allSettled([first({ timeout: 100 }), second({})]);
+    expect(hasty).toMatchObject({ reason: { message: expect.stringContaining(`(customTimeouts.${verb})`) } });
+    expect(patient).toMatchObject({ status: "fulfilled" });
+  },
+);

@@ -3,6 +3,7 @@ import { callOptions, completeDespiteCancel } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import { deleteIfPresent } from "../../framework/deletion";
 import { findTemplateBySettings } from "../template/definition";
+import { endpointReader } from "../template/endpoints";
 
 /** Maximum attempts of a delete while workers remain, and the interval between them (ms). */
 const maxAttempts = 20;
@@ -36,7 +37,7 @@ export async function deleteEndpoint(id: string, context: Context): Promise<void
 async function detachTemplate(id: string, context: Context): Promise<void> {
   const { dialect, management } = context.clients;
   if (dialect !== "v2") return;
-  const endpoint = await management.readEndpoint(id, callOptions(context));
+  const endpoint = await endpointReader(context).get(id, context);
   const { container } = endpoint ?? {};
   if (!container || endpoint?.templateId !== undefined) return;
   const boundTemplate = await findTemplateBySettings(container, context);

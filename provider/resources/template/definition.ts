@@ -25,6 +25,7 @@ import {
 import { defineObject } from "../../framework/object";
 import { unconfirmedIn } from "../../framework/unfinished";
 import { cudaVersionFailures } from "../cuda-versions";
+import { endpointsOf } from "./endpoints";
 import { checkedInputs, type Inputs, type Outputs, templateContent, templateInputs, templateOutputs } from "./inputs";
 import { releaseTemplate } from "./release";
 import { revisionOf } from "./revision";
@@ -120,7 +121,7 @@ async function updateCopies(
   updateCopy: NonNullable<ManagementClient["updateCopy"]>,
   context: Context,
 ): Promise<void> {
-  const copies = await context.clients.management.listEndpointsOf(id, callOptions(context));
+  const copies = await endpointsOf(id, context, callOptions(context));
   const updates = copies.map(async (endpoint) => {
     const container = copyAfter(endpoint, change);
     if (endpoint.container && revisionOf(endpoint.container) === revisionOf(container)) return;

@@ -1,8 +1,9 @@
 import { type EndpointRecord, isApiError, type TemplateRecord } from "serverless-compute-api";
 import { callOptions, cleanupCallOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
-import { findInList } from "../../framework/deletion";
+import { deleteIfPresent } from "../../framework/deletion";
 import { UserError } from "../../framework/errors";
+import { endpointReader, endpointsOf, uses } from "./endpoints";
 
 const second = 1000;
 
@@ -19,23 +20,23 @@ const maxAttempts = 6;
 const firstDelay = 250;
 
 /**
- * Deletes a template. The service may delete by name (interface: deleteTemplate), and another template may have taken the name, so
- * each attempt first reads the current name by id. If an endpoint runs the template, the delete fails immediately, because
- * the engine deletes its own endpoints first. Otherwise the delete waits for the release after the last use.
+ * Deletes a template. If an endpoint runs the template, the delete fails immediately, because the engine deletes its own endpoints first.
+ * Otherwise the delete waits for the release after the last use.
  */
 export async function releaseTemplate(id: string, context: Context): Promise<void> {
   // The service would delete a template whose copy an endpoint runs, and a later rollback would lack it.
-  const template = await tryDelete(id, context, (found) => rejectIfUsed(found, context));
-  if (template === undefined) return;
-  const { name } = template;
+  await rejectIfUsed(id, context);
+  if (await tryDelete(id, context)) return;
+  // It may be gone by now.
+  const { name } = (await context.clients.management.readTemplate(id, callOptions(context))) ?? { name: id };
   const startTime = context.clock.now();
   const timeLimit =
     context.deadline === undefined ? context.settings.templateReleaseLimit : context.deadline - startTime;
   for (;;) {
     const elapsed = context.clock.now() - startTime;
-    if (elapsed >= timeLimit) throw await timeoutError(template, timeLimit, context);
+    if (elapsed >= timeLimit) throw await timeoutError({ id, name }, timeLimit, context);
     const attemptTime = context.clock.now();
-    if ((await tryDelete(id, context)) === undefined) {
+    if (await tryDelete(id, context)) {
       context.progress(
         `the service released template "${name}" after ${Math.round((attemptTime - startTime) / second)} s`,
       );
@@ -51,25 +52,16 @@ export async function releaseTemplate(id: string, context: Context): Promise<voi
   }
 }
 
-/**
- * Attempts the delete. Returns undefined if the template no longer exists, or its record if it is in use. After a lost response, the
- * delete is retried only after the name has been confirmed to belong to this template.
- */
-async function tryDelete(
-  id: string,
-  context: Context,
-  beforeDelete?: (template: TemplateRecord) => Promise<void>,
-): Promise<TemplateRecord | undefined> {
+/** Attempts the delete. Returns true if the template no longer exists, or false if it is in use. */
+async function tryDelete(id: string, context: Context): Promise<boolean> {
+  const { deleteTemplate, listTemplates } = context.clients.management;
   for (let attempt = 1; ; attempt++) {
-    const template = await findTemplate(id, context);
-    context.reportFound?.(template !== undefined);
-    if (template === undefined) return undefined;
-    if (attempt === 1) await beforeDelete?.(template);
     try {
-      await context.clients.management.deleteTemplate(template, callOptions(context));
-      return undefined;
+      await deleteIfPresent(id, { delete: deleteTemplate, list: listTemplates }, context);
+      return true;
     } catch (error) {
-      if (isApiError(error, "inUse")) return template;
+      if (isApiError(error, "inUse")) return false;
+      // A delete by name is not retried by the client, and the name may have changed.
       const isInconclusive = isApiError(error) && (error.ambiguous || error.category === "missing");
       if (!isInconclusive || attempt === maxAttempts) throw error;
       await context.clock.sleep(firstDelay * 2 ** (attempt - 1), context.signal);
@@ -77,21 +69,16 @@ async function tryDelete(
   }
 }
 
-async function findTemplate(id: string, context: Context): Promise<TemplateRecord | undefined> {
-  const { management } = context.clients;
-  const options = callOptions(context);
-  return (await management.readTemplate(id, options)) ?? findInList(id, management.listTemplates, options);
-}
-
 /** Throws if an endpoint of a list runs the template. Lists twice, because a list may lag behind a change of an endpoint. */
-async function rejectIfUsed({ id, name }: TemplateRecord, context: Context): Promise<void> {
-  const list = () => context.clients.management.listEndpointsOf(id, callOptions(context));
-  if ((await list()).length === 0) return;
+async function rejectIfUsed(id: string, context: Context): Promise<void> {
+  const { objects } = await endpointReader(context).list(context);
+  if (!objects.some(uses(id))) return;
   await context.clock.sleep(second, context.signal);
-  const users = await list();
-  if (users.length === 0) return;
+  const users = await endpointsOf(id, context, callOptions(context));
+  const template = users.length > 0 && (await context.clients.management.readTemplate(id, callOptions(context)));
+  if (!template) return;
   throw new UserError(
-    `template "${name}" cannot be deleted: ${formatEndpoints(users)} still ${users.length === 1 ? "uses it and is" : "use it and are"} ` +
+    `template "${template.name}" cannot be deleted: ${formatEndpoints(users)} still ${users.length === 1 ? "uses it and is" : "use it and are"} ` +
       "not deleted by this deployment. Delete it or assign another template to it, then try again. " +
       "With ignoreChanges of templateId, an endpoint keeps its template. To replace a template that has a name of the program, also change the name.",
     { help: "templateInUse" },
@@ -122,12 +109,13 @@ async function sleepWithProgress(
   }
 }
 
-async function timeoutError(template: TemplateRecord, timeLimit: number, context: Context): Promise<Error> {
-  const { dialect, management } = context.clients;
-  const users = await management.listEndpointsOf(template.id, {
-    ...callOptions(context),
-    ...cleanupCallOptions(context),
-  });
+async function timeoutError(
+  template: Pick<TemplateRecord, "id" | "name">,
+  timeLimit: number,
+  context: Context,
+): Promise<Error> {
+  const { dialect } = context.clients;
+  const users = await endpointsOf(template.id, context, { ...callOptions(context), ...cleanupCallOptions(context) });
   const usage =
     users.length > 0
       ? `${formatEndpoints(users)} started to use it in the meantime`

@@ -36,7 +36,7 @@ test("each operation sends its values as variables, never in the text", async ()
   await management.createTemplate({ ...templateInput, name: 'a"}){x' });
   await management.readTemplate("t1");
   await management.listTemplates();
-  await management.deleteTemplate({ id: "t1", name: "chat-dev" });
+  await management.deleteTemplate("t1");
   await management.createSecret({ name: "hub", value: "quiet" });
   await management.listSecrets();
   await management.updateSecretValue({ id: "s1", value: "quieter" });
@@ -51,6 +51,7 @@ test("each operation sends its values as variables, never in the text", async ()
     ["saveTemplate", { input: { ...templateInput, name: 'a"}){x', env: [{ key: "MODEL", value: "mistral-7b" }] } }],
     ["podTemplate", { id: "t1" }],
     ["podTemplates", undefined],
+    ["podTemplate", { id: "t1" }],
     ["deleteTemplate", { name: "chat-dev" }],
     ["secretCreate", { name: "hub", value: "quiet" }],
     ["secrets", undefined],
@@ -207,7 +208,7 @@ test("a wrong path of the GraphQL address does not read as a missing template", 
 test.each<[operation: string, subject: string, call: (management: ManagementClient) => Promise<unknown>]>([
   ["podTemplate", "template id", (management) => management.readTemplate("")],
   ["podTemplate", "template id", (management) => management.updateTemplate("", { readme: "x" })],
-  ["deleteTemplate", "template name", (management) => management.deleteTemplate({ id: "t1", name: "" })],
+  ["podTemplate", "template id", (management) => management.deleteTemplate("")],
   ["secretValueUpdate", "secret id", (management) => management.updateSecretValue({ id: "", value: "quiet" })],
   [
     "secretDescriptionUpdate",

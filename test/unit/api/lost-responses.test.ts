@@ -47,8 +47,6 @@ describe("after a lost response", () => {
     ["a new template", ({ management }) => management.createTemplate(templateInput)],
     ["a new secret", ({ management }) => management.createSecret({ name: "hub", value: "quiet" })],
     ["new registry credentials", ({ management }) => management.createRegistryAuth({ name: "ghcr", ...credentials })],
-    // Deletes by name, which another template may have by the time of a retry.
-    ["the delete of a template", ({ management }) => management.deleteTemplate({ id: "t1", name: "chat-dev" })],
     ["/run", ({ jobs }) => jobs.run("ep", { input: {} })],
     ["/retry", ({ jobs }) => jobs.retry("ep", "job")],
   ])("%s is not retried", async (_what, send) => {
@@ -58,6 +56,13 @@ describe("after a lost response", () => {
   });
 
   const template = json({ data: { podTemplate: templateRecord() } });
+
+  test("the delete of a template by its name is not retried, because another template may have the name", async () => {
+    const { clients, failure, requests } = await startRig([template, lost]);
+    expect(await failure(clients.management.deleteTemplate("30zmvf89kd"))).toMatchObject({ ambiguous: true });
+    expect(requests.map(({ body }) => JSON.parse(body).operationName)).toEqual(["podTemplate", "deleteTemplate"]);
+  });
+
   type RetriedCall = [string, Behaviour[], (clients: Rig["clients"]) => Promise<unknown>];
   const secretCalls: [string, RetriedCall[2]][] = [
     ["a new value of a secret", ({ management }) => management.updateSecretValue({ id: "s1", value: "quiet" })],

@@ -39,7 +39,7 @@ describe("a list of REST v2 in pages", () => {
     expect(requests.map(cursorOf)).toEqual([null, cursor]);
   });
 
-  test("finds every copy of a template", async () => {
+  test("finds every endpoint", async () => {
     const { clients } = await startRig(
       (request) =>
         cursorOf(request) === null
@@ -47,7 +47,7 @@ describe("a list of REST v2 in pages", () => {
           : page("endpoints", endpoint("e2", "t"), null),
       v2,
     );
-    expect((await clients.management.listEndpointsOf("t")).map(({ id }) => id)).toEqual(["e1", "e2"]);
+    expect((await clients.management.listEndpoints()).map(({ id }) => id)).toEqual(["e1", "e2"]);
   });
 
   test("without pagination is a single page", async () => {

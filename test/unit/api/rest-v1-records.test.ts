@@ -36,12 +36,12 @@ test("an endpoint does not report settings that its response omits", () => {
   });
 });
 
-test("the endpoints of a template are bound to it, and have no releases or copies", async () => {
+test("endpoints are bound to their template, and have no releases or copies", async () => {
   const { clients, requests } = await startRig([
     json([endpointRecord({ id: "e1", templateId: "t1" }), endpointRecord({ id: "e2", templateId: "t2" })]),
   ]);
   const { management } = clients;
-  expect((await management.listEndpointsOf("t1")).map(({ id }) => id)).toEqual(["e1"]);
+  expect((await management.listEndpoints()).map(({ templateId }) => templateId)).toEqual(["t1", "t2"]);
   expect(await management.readReleases("e1")).toBeUndefined();
   expect(management.updateCopy).toBeUndefined();
   expect(requests.map(({ url }) => url)).toEqual(["/v1/endpoints"]);

@@ -56,7 +56,7 @@ test.each<[request: string, call: Call]>([
   ["GET /v2/templates/t1", (management) => management.readTemplate("t1")],
   ["GET /v2/templates", (management) => management.listTemplates()],
   ['PATCH /v2/templates/t1 {"name":"talk"}', (management) => management.updateTemplate("t1", { name: "talk" })],
-  ["DELETE /v2/templates/t1", (management) => management.deleteTemplate({ id: "t1", name: "chat" })],
+  ["DELETE /v2/templates/t1", (management) => management.deleteTemplate("t1")],
   ["GET /v2/serverless/e1", (management) => management.readEndpoint("e1")],
   ["GET /v2/serverless", (management) => management.listEndpoints()],
   ["GET /v2/serverless/e1/releases", (management) => management.readReleases("e1")],
@@ -107,7 +107,7 @@ test.each<[method: string, noun: string, call: Call]>([
   ["DELETE", "endpoint", (management) => management.deleteEndpoint("")],
   ["GET", "template", (management) => management.readTemplate("")],
   ["PATCH", "template", (management) => management.updateTemplate("", {})],
-  ["DELETE", "template", (management) => management.deleteTemplate({ id: "", name: "chat" })],
+  ["DELETE", "template", (management) => management.deleteTemplate("")],
   ["GET", "network volume", (management) => management.readNetworkVolume("")],
   ["PATCH", "network volume", (management) => management.updateNetworkVolume("", {})],
   ["DELETE", "network volume", (management) => management.deleteNetworkVolume("")],
@@ -174,7 +174,7 @@ describe("a new endpoint", () => {
   });
 
   test.each<[string, Call]>([
-    ["deleted", (management) => management.deleteTemplate({ id: "t1", name: "chat" })],
+    ["deleted", (management) => management.deleteTemplate("t1")],
     ["changed", (management) => management.updateTemplate("t1", { name: "talk" }).catch(() => {})],
   ])("of a template that was %s reads the template again", async (_what, call) => {
     const { management, sent } = await startV2((request) => {
@@ -242,21 +242,14 @@ test("a change of the template fails without a PATCH if the template does not ex
   expect(sent()).toEqual(["GET /v2/templates/t2"]);
 });
 
-describe("the endpoints of a template", () => {
-  const list = [
-    endpoint,
-    { ...endpoint, id: "e2", env: { MODEL: "small", [mark]: "t2" } },
-    { ...endpoint, id: "e3", env: { MODEL: "small" } },
-    { ...endpoint, id: "e4", env: { MODEL: "large" } },
-    { id: "e5", name: "hidden" },
-  ];
-
-  test("are its copies, which name it", async () => {
-    const { management } = await startV2((request) =>
-      /serverless$/.test(request.url) ? json({ endpoints: list }) : respond(request),
-    );
-    expect((await management.listEndpointsOf("t1")).map(({ id }) => id)).toEqual(["e1"]);
-  });
+test("a listed endpoint names the template whose marked copy it has", async () => {
+  const copies = [endpoint, { ...endpoint, id: "e2", env: { [mark]: "t2" } }, { ...endpoint, id: "e3", env: {} }];
+  const list = [...copies, { id: "e4", name: "hidden" }];
+  const { management } = await startV2((request) =>
+    /serverless$/.test(request.url) ? json({ endpoints: list }) : respond(request),
+  );
+  const endpoints = await management.listEndpoints();
+  expect(endpoints.map(({ templateId }) => templateId)).toEqual(["t1", "t2", undefined, undefined]);
 });
 
 describe("the catalog", () => {

@@ -182,7 +182,7 @@ describe.each(dialects)("a rollout of a VerifiedEndpoint with REST %s", (restVer
   }));
   const outcomeOf = runConcurrently([...rows, ...repeated], (row) => {
     if (repeated.includes(row)) return rollOut(row, { attempts: 2 });
-    return rollOut(row, row.behaviour.includes("verify.timeout") ? { timeout: 20 } : {});
+    return rollOut(row, row.behaviour.includes("verify.timeout") ? { timeout: 60 } : {});
   });
 
   test.each(namedRows(rows))("%s", async (_title, row) => {
