@@ -1,11 +1,13 @@
-import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf, StartError } from "../errors";
-import { openDatabase } from "../store/database";
+import { onDisk } from "../store/faults";
+import { lockFolder } from "../store/folder-lock";
+import { hasStore } from "../store/store-file";
 import type { EngineAddress } from "../workers/runtimes/container/engine-address";
 import { createEngineClient } from "../workers/runtimes/container/engine-client";
 import { openPulledImages } from "../workers/runtimes/container/pulled-images";
 import { openContainerMark, removeContainers, removeNetworks } from "../workers/runtimes/container/removal";
+import { CallError } from "../workers/runtimes/json-client";
 import type { Output } from "./output";
 
 /**
@@ -14,20 +16,21 @@ import type { Output } from "./output";
  */
 export async function prune(data: string, address: () => EngineAddress, output: Output): Promise<void> {
   const folder = resolve(data);
-  // The containers belong to the process that holds the folder's lock.
-  const database = existsSync(folder) ? openDatabase(folder) : undefined;
+  // The containers belong to the process that holds the folder's lock. Without a store, no service runs.
+  const unlock = onDisk(folder, () => (hasStore(folder) ? lockFolder(folder) : undefined));
   try {
     const client = createEngineClient(address());
     const containers = await removeContainers(client, folder);
     const networks = await removeNetworks(client, folder);
-    if (database) await openPulledImages(folder).removeUnused(client, new Set());
+    await openPulledImages(folder).removeUnused(client, new Set());
     openContainerMark(folder).clear();
     output.out(
       `Removed ${containers} containers and ${networks} networks of ${folder}, and the images that were pulled for it.`,
     );
   } catch (error) {
-    throw new StartError(messageOf(error));
+    const isAway = error instanceof CallError && error.status === 0;
+    throw new StartError(`${messageOf(error)}${isAway ? "; start the engine, or set DOCKER_HOST to its address" : ""}`);
   } finally {
-    database?.close();
+    unlock?.();
   }
 }

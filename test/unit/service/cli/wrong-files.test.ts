@@ -117,11 +117,11 @@ const damagedStores: Record<string, { damage(folder: string): void; usable: read
       checkpoint(folder);
       truncateSync(fileOf(folder), 8 * 4096);
     },
-    usable: ["reset", "restore into"],
+    usable: ["reset", "restore into", "prune"],
   },
   "random bytes as the log": {
     damage: (folder) => writeFileSync(`${fileOf(folder)}-wal`, randomBytes(20_000)),
-    usable: ["reset", "restore into"],
+    usable: ["reset", "restore into", "prune"],
   },
   "random pages behind the header": {
     damage: (folder) => {
@@ -129,11 +129,11 @@ const damagedStores: Record<string, { damage(folder: string): void; usable: read
       const file = readFileSync(fileOf(folder));
       writeFileSync(fileOf(folder), Buffer.concat([file.subarray(0, 100), randomBytes(file.length - 100)]));
     },
-    usable: ["reset", "restore into"],
+    usable: ["reset", "restore into", "prune"],
   },
   "a store without a table": {
     damage: (folder) => changeStore(folder, "DROP TABLE jobs"),
-    usable: ["reset", "restore into", "token", "logs"],
+    usable: ["reset", "restore into", "token", "logs", "prune"],
   },
   "a store with an unknown job state": {
     damage: (folder) => changeStore(folder, "UPDATE jobs SET status = 'FOO'"),

@@ -1,8 +1,11 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createService } from "serverless-compute-local";
 import { expect, test } from "vitest";
-import { serviceFolder } from "../../../support/folders";
+import { prune } from "../../../../service/cli/prune";
+import { scratchFolder, serviceFolder } from "../../../support/folders";
+import { unusedOrigin } from "../../../support/loopback";
+import { useDockerEngine } from "./support/docker-engine";
 
 const containers = 'may remain of an earlier start; after a stop, "serverless-compute-local prune" removes them';
 const pods = expect.stringMatching(
@@ -28,3 +31,20 @@ test.each([
     expect(await start()).toEqual(place);
   },
 );
+
+const engineAt = (port: number) => ({ displayUrl: `tcp://127.0.0.1:${port}`, host: "127.0.0.1", port });
+const quiet = { out: () => undefined, err: () => undefined };
+
+test("prune of a folder without a store leaves no file in it", async () => {
+  const port = await useDockerEngine(() => expect.unreachable());
+  const folder = scratchFolder();
+  await prune(folder, () => engineAt(port), quiet);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("prune without an engine names the remedy", async () => {
+  const port = Number(new URL(await unusedOrigin()).port);
+  await expect(prune(scratchFolder(), () => engineAt(port), quiet)).rejects.toThrow(
+    /does not respond: .*; start the engine, or set DOCKER_HOST to its address$/,
+  );
+});
