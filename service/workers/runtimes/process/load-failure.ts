@@ -1,7 +1,9 @@
 import { readFileSync } from "node:fs";
-import { isAbsolute } from "node:path";
+import { dirname, extname, isAbsolute } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
+import { codeOf } from "../../../errors";
+import { typescriptExtensions } from "../../handler-files";
 
 /** A position in a source file; line and column start at 1. */
 interface SourcePosition {
@@ -13,14 +15,21 @@ interface SourcePosition {
 /** Stack frames of Node, packages and the worker program. */
 const foreignFrame = /^\s+at .*(?:\bnode:|[\\/]node_modules[\\/]|[\\/]node-host\.[jt]s|<anonymous>\)?$)/;
 
+/** The remedy for TypeScript that Node itself cannot run, such as an enum; empty for any other error, and if tsx is loaded. */
+function tsxHint(error: Error, handler: string, nodeFlags: readonly string[]): string {
+  if (!typescriptExtensions.includes(extname(handler)) || nodeFlags.includes("--import")) return "";
+  if (!(error instanceof SyntaxError) && !codeOf(error).startsWith("ERR_")) return "";
+  return `\n\nNode runs this file without tsx, which also supports enums, decorators and imports without an extension; run npm install tsx in ${dirname(handler)}`;
+}
+
 /**
  * Returns the report of a handler file that failed to load: file, line and caret, then the error without foreign stack frames. Returns
- * undefined for a syntax error whose position only Node has; Node prints it if the error is not caught.
+ * undefined for a syntax error whose position only Node has; Node prints it if the error is not caught. `nodeFlags` are those of this process.
  */
-export function loadFailureReport(error: unknown, handler: string): string | undefined {
+export function loadFailureReport(error: unknown, handler: string, nodeFlags: readonly string[]): string | undefined {
   if (!(error instanceof Error)) return `the handler file threw ${inspect(error)}`;
   const lines = (error.stack ?? `${error.name}: ${error.message}`).split("\n");
-  error.stack = lines.filter((line) => !foreignFrame.test(line)).join("\n");
+  error.stack = lines.filter((line) => !foreignFrame.test(line)).join("\n") + tsxHint(error, handler, nodeFlags);
   if (error instanceof SyntaxError) {
     // For some syntax errors, Node has already added the excerpt to the stack.
     if (!error.stack.startsWith(error.name)) return error.stack;

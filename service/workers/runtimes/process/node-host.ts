@@ -173,7 +173,7 @@ async function main(file: string): Promise<void> {
 const [, , handlerFile = ""] = process.argv;
 main(handlerFile).catch(async (error: unknown) => {
   const { loadFailureReport } = await import("./load-failure.js");
-  const report = loadFailureReport(error, handlerFile);
+  const report = loadFailureReport(error, handlerFile, process.execArgv);
   if (report === undefined) throw error;
   console.error(report);
   process.exit(1);

@@ -3,6 +3,7 @@ import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { resolveCommand } from "../../../../service/workers/runtimes/process/image-command";
+import { loadFailureReport } from "../../../../service/workers/runtimes/process/load-failure";
 import { scratchFolder } from "../../../support/folders";
 import { useLocalService } from "../../../support/local-service";
 import { shortTimings } from "./support/programs";
@@ -122,4 +123,25 @@ test("the report is in the worker's log, the job's error and /health, whose firs
   for (const text of [error, message, log])
     expect(text).toContain('handler.mjs:1\nimport a from "not-installed";\n               ^\n');
   expect(message.split("\n")[0]).toContain("Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'not-installed'");
+});
+
+/** An error of Node with a code, as thrown by its module loader. */
+const nodeError = (code: string): Error => Object.assign(new Error("not supported"), { code });
+
+test.each([
+  ["handler.ts", [], nodeError("ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX"), true],
+  ["handler.mts", [], nodeError("ERR_MODULE_NOT_FOUND"), true],
+  ["handler.cts", [], nodeError("ERR_UNSUPPORTED_DIR_IMPORT"), true],
+  ["handler.ts", [], new RangeError("no model"), false],
+  ["handler.ts", ["--import", "file:///tsx"], nodeError("ERR_MODULE_NOT_FOUND"), false],
+  ["handler.mjs", [], nodeError("ERR_MODULE_NOT_FOUND"), false],
+])("the report of %s with the flags %j and the error %s suggests tsx: %s", (file, nodeFlags, error, isSuggested) => {
+  const report = loadFailureReport(error, `/app/${file}`, nodeFlags);
+  expect(report?.includes("run npm install tsx in /app")).toBe(isSuggested);
+});
+
+test("a syntax error in TypeScript without tsx suggests it in the text that Node prints", () => {
+  const error = new SyntaxError("Invalid or unexpected token");
+  expect(loadFailureReport(error, "/app/handler.ts", [])).toBeUndefined();
+  expect(error.stack).toContain("run npm install tsx in /app");
 });
