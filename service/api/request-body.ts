@@ -4,14 +4,16 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { ServiceError } from "../errors";
 import { checkParsedText } from "../validation";
 
-/** Adds a parser for bodies of these content types; rejects a body that is not UTF-8, because its decoded text would differ. */
+/** Adds a parser for bodies of these content types; rejects a compressed body, and one that is not UTF-8, because its decoded text would differ. */
 function addTextParser(
   app: FastifyInstance,
   contentTypes: string[],
   parse: (text: string) => unknown,
   options: { bodyLimit?: number } = {},
 ): void {
-  const parser = async (_request: FastifyRequest, body: Buffer): Promise<unknown> => {
+  const parser = async ({ headers }: FastifyRequest, body: Buffer): Promise<unknown> => {
+    if (!/^(?:identity)?$/i.test(headers["content-encoding"] ?? ""))
+      throw new ServiceError("invalid", "header Content-Encoding: must be absent or identity");
     if (!isUtf8(body)) throw new ServiceError("invalid", "body: must be UTF-8 text");
     return parse(body.toString());
   };

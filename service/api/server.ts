@@ -83,7 +83,7 @@ export function createServer(deps: {
       // A HEAD request would run the GET handler, which may assign a job or read a stream.
       exposeHeadRoutes: false,
       // An id may be as long as the head of a request.
-      routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize },
+      routerOptions: { maxParamLength: maxHeaderSize },
       rewriteUrl: originForm,
     });
     rejectOtherBodies(instance);

@@ -74,6 +74,16 @@ describe("an invalid request is rejected in the form of its API", () => {
     expect(response.text).not.toContain(key());
   });
 
+  test.each([
+    ["GET", "/v2/templates/"],
+    ["GET", "/v1/templates/"],
+    ["POST", "/graphql/"],
+    ["GET", "/v2/QUEUE/health/"],
+  ])("%s %s: a path with a trailing slash does not exist", async (method, path) => {
+    const url = `${rig.root}${path.replace("QUEUE", await rig.endpoint())}`;
+    expect((await send(method, url, { key: key(), ...(method === "POST" && { json: {} }) })).status).toBe(404);
+  });
+
   test("GET on the GraphQL address is not a route", async () => {
     const response = await send("GET", rig.service.graphqlUrl, { headers: { accept: "text/html" } });
     expectResponse(response, 404, { errors: [{ message: "route GET /graphql not found" }] });

@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { readSubmission } from "../../../../service/api/submission";
 import { apiKey, useLocalService } from "../../../support/local-service";
@@ -30,19 +31,21 @@ test.each([
   expect(() => readSubmission("endpoint", "run", body, 0)).toThrow(error);
 });
 
-test("every API rejects a body that is not UTF-8 instead of changing it", async () => {
+const latin1 = Buffer.from('{"input":{"name":"Andr\xe9"}}', "latin1");
+const encodingRule = "header Content-Encoding: must be absent or identity";
+
+test.each([
+  ["is not UTF-8, instead of changing it", latin1, {}, "body: must be UTF-8 text"],
+  ["is declared as compressed", '{"input":{}}', { "content-encoding": "gzip" }, encodingRule],
+  ["is compressed", gzipSync('{"input":{}}'), { "content-encoding": "gzip" }, encodingRule],
+])("every API rejects a body that %s", async (_what, body, header, message) => {
   const rig = await useLocalService();
   const { id } = await rig.jobsOn("no-image", { workersMax: 0 });
-  const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
-  const body = Buffer.from('{"input":{"name":"Andr\xe9"}}', "latin1");
+  const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...header };
   const paths = ["run", "runsync", "openai/v1/models"].map((operation) => `/v2/${id}/${operation}`);
   for (const path of [...paths, "/v1/templates", "/v2/templates", "/graphql"]) {
     const response = await fetch(`${rig.root}${path}`, { method: "POST", headers, body });
-    expect([path, response.status, await response.text()]).toEqual([
-      path,
-      400,
-      expect.stringContaining("body: must be UTF-8 text"),
-    ]);
+    expect([path, response.status, await response.text()]).toEqual([path, 400, expect.stringContaining(message)]);
   }
   const health = await fetch(`${rig.root}/v2/${id}/health`, { headers });
   expect(await health.json()).toMatchObject({ jobs: { inQueue: 0 } });
