@@ -81,8 +81,8 @@ function chunksOf(response: string): string[] {
 
 /**
  * Submits a job; `input` is JSON text. Prints the response of the job API, or with `sync` the record of the finished job, or with `stream`
- * each chunk as a line of JSON, or the output if the handler does not stream. With `sync` or `stream`, throws an Error if the job does
- * not complete or the signal aborts.
+ * each chunk as a line of JSON, or the output if the handler does not stream. With `sync` or `stream`, prints on stderr why the job waits in
+ * the queue, and throws an Error if the job does not complete or the signal aborts.
  */
 export async function runJob(
   service: JobService,
@@ -97,9 +97,17 @@ export async function runJob(
   if (!sync && !stream) return output.out(submission);
   const { id } = parseRecord(submission);
   let record = submission;
+  let hasWaited = false;
+  let printedReason: string | undefined;
   const readJob = async (): Promise<JobRecord> => {
     record = await readNewJob(service, endpointId, `status/${id}`);
-    return parseRecord(record);
+    const job = parseRecord(record);
+    if (job.status !== "IN_QUEUE") return job;
+    const reason = hasWaited ? await readWaitReason(service, endpointId) : undefined;
+    if (reason !== undefined && reason !== printedReason) output.err(`job ${id} waits: ${reason}`);
+    printedReason = reason;
+    hasWaited = true;
+    return job;
   };
   const readChunks = async () => chunksOf(await readNewJob(service, endpointId, `stream/${id}`));
   try {
@@ -123,6 +131,13 @@ export async function runJob(
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`the wait for job ${id} failed, and "job ${id}" prints its record: ${reason}`, { cause: error });
   }
+}
+
+/** Reads the reason why an endpoint's jobs wait, in one line. Only the local service reports it, in an additional field. */
+async function readWaitReason(service: JobService, endpointId: string): Promise<string | undefined> {
+  const { text } = await service.send("GET", endpointId, "health");
+  const message = endpointHealth.safeParse(parseJson(text)).data?.["message"];
+  return typeof message === "string" ? message.split("\n", 1).join("") : undefined;
 }
 
 /** Reads data of a job that was just submitted, which the service may not find yet. */

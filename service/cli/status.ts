@@ -33,12 +33,10 @@ const endpointStatus = endpointHealth
         location: location.optional(),
       }),
     ),
-    /** The reason why workers do not start or crash; undefined without a problem. */
+    /** The reason why jobs wait, or why workers do not start or crash; undefined without one. */
     message: z.string().optional(),
-    /** The reason why jobs wait although workers run; undefined without a reason. */
-    hint: z.string().optional(),
   })
-  .transform(({ id, name, imageName, template, workersMin, workersMax, jobs, running, message, hint }) => ({
+  .transform(({ id, name, imageName, template, workersMin, workersMax, jobs, running, message }) => ({
     id,
     name,
     image: imageName,
@@ -48,7 +46,6 @@ const endpointStatus = endpointHealth
     jobs,
     workers: running,
     problem: message,
-    hint,
   }));
 type EndpointStatus = z.output<typeof endpointStatus>;
 
@@ -89,7 +86,7 @@ function statusText(serviceUrl: string, problem: string | undefined, endpoints: 
   const hasPods = workerRows.some((row) => row.length > 4);
   const workerColumns = ["WORKER", "ENDPOINT", "STATUS", "UP FOR", ...(hasPods ? ["POD", "PHASE", "NODE"] : [])];
   const problems = endpoints.flatMap((endpoint) => {
-    const problem = endpoint.problem?.split("\n", 1).join("").replace(/:$/, "") ?? endpoint.hint;
+    const problem = endpoint.problem?.split("\n", 1).join("").replace(/:$/, "");
     return problem === undefined ? [] : [[endpoint.name, problem]];
   });
   const jobColumns = ["IN QUEUE", "IN PROGRESS", "COMPLETED", "FAILED", "RETRIED"];

@@ -6,6 +6,19 @@ import type { ServiceTimings } from "../timings";
 import type { WorkerRegistry } from "./registry";
 import { isBusy, phaseOf } from "./worker-record";
 
+/** The reason why jobs wait although no start has failed; undefined if workers are idle or may still start. */
+export function waitReason(
+  workers: Record<"idle" | "running" | "initializing", number>,
+  workersMax: number,
+  noStock: string | undefined,
+): string | undefined {
+  const { running } = workers;
+  if (workers.idle > 0 || workers.initializing > 0 || (running > 0 && running < workersMax)) return undefined;
+  if (running > 0)
+    return `${running === 1 ? "the only worker is" : `all ${running} workers are`} busy, and workersMax is ${workersMax}`;
+  return workersMax === 0 ? "workersMax is 0, so no worker starts" : noStock;
+}
+
 /**
  * Queue health of an endpoint (interface: Queue health). `completed`, `failed` (including timed out) and `retried` count since the
  * endpoint's creation; the other numbers are current. A ready worker is an idle worker with an open job-take.
@@ -16,6 +29,8 @@ export function readHealth(
     counters: Pick<JobCounters, "read">;
     active: Pick<ActiveJobs, "waiting" | "running">;
     registry: WorkerRegistry;
+    workersMax: number;
+    lackOfStock(endpointId: string): string | undefined;
     throttled(endpointId: string): number;
     problem(endpointId: string): string | undefined;
     clock: Clock;
@@ -38,9 +53,11 @@ export function readHealth(
   }
   const { COMPLETED: completed, FAILED, TIMED_OUT, retried } = counters.read(endpointId);
   const failed = FAILED + TIMED_OUT;
-  const problem = deps.problem(endpointId);
   const inProgress = active.running(endpointId);
   const jobs = { completed, failed, inProgress, inQueue: active.waiting(endpointId), retried };
+  const message =
+    deps.problem(endpointId) ??
+    (jobs.inQueue > 0 ? waitReason(workers, deps.workersMax, deps.lackOfStock(endpointId)) : undefined);
   // An additional field, so that a smoke test can report why its job waits.
-  return { jobs, workers, ...(problem === undefined ? {} : { message: problem }) };
+  return { jobs, workers, ...(message === undefined ? {} : { message }) };
 }

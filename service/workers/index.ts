@@ -147,6 +147,8 @@ export function createWorkers({
         counters,
         active,
         registry,
+        workersMax: endpoints.get(endpointId)?.workersMax ?? 0,
+        lackOfStock: starter.lackOfStock,
         throttled: pool.throttled,
         problem: problems.of,
         clock: monotonicClock,

@@ -87,8 +87,12 @@ export function createWorkerStarter({
   const serverPortsOf = (endpointId: string, { env }: WorkerEnvironment): ServerPorts | undefined =>
     endpoints.get(endpointId)?.type === "LB" ? parseServer(env) : undefined;
 
+  /** The lack of stock, injected or of the service, that prevents the start of workers; undefined if there is stock. */
+  const lackOfStock = (endpointId: string): string | undefined =>
+    faults.lackOfStock(endpointId) ?? endpoints.lackOfStock(endpointId);
+
   function start(endpointId: string): StartOutcome {
-    const noStock = faults.lackOfStock(endpointId) ?? endpoints.lackOfStock(endpointId);
+    const noStock = lackOfStock(endpointId);
     if (noStock !== undefined) return { noStock };
     const environment = endpoints.workerEnvironment(endpointId);
     const { image, dockerArgs } = environment;
@@ -116,6 +120,7 @@ export function createWorkerStarter({
   }
 
   return {
+    lackOfStock,
     /** Continues a worker of an earlier service; an outdated one only if it `isBusy`. Returns undefined for any other worker. */
     adopt(survivor: Survivor, isBusy: boolean): { started: StartedWorker; isCurrent: boolean } | undefined {
       const { endpointId, workerId } = survivor;

@@ -38,14 +38,14 @@ test("charts keep their history over a restart of the service", async () => {
   await step.filter({ hasText: "1 completed, 0 failed" }).waitFor({ state: "attached" });
 });
 
-test("jobs that wait for busy workers show a hint about workersMax", async () => {
+test("jobs that wait for busy workers show the reason, with workersMax", async () => {
   const id = await rig.endpoint("busy");
   for (let count = 0; count < 3; count++) await rig.run(id, { waitFor: `${rig.dataFolder}/released` });
   const page = await rig.open(`#/endpoints/${id}`);
-  const hint = "the only worker is busy, and workersMax is 1; 2 jobs wait";
-  await shows(page, ".warning", hint);
+  const reason = "the only worker is busy, and workersMax is 1";
+  await shows(page, ".warning", reason);
   await page.getByRole("link", { name: "Endpoints" }).first().click();
-  await shows(page, ".card .warning", hint);
+  await shows(page, ".card .warning", reason);
 });
 
 test("an empty page contains the commands of the next step, which can be copied", async () => {

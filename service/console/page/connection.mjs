@@ -17,8 +17,7 @@
  * @property {number} version
  * @property {JobCounts} jobs
  * @property {Record<string, number>} workers
- * @property {string} [message] The reason why no worker starts.
- * @property {string} [hint] The reason why jobs wait although workers run.
+ * @property {string} [message] The reason why jobs wait or no worker starts.
  * @property {Worker[]} running
  *
  * @typedef {object} JobRow A job without input and output; times in ms.

@@ -9,8 +9,7 @@ import { urlOf } from "./format.mjs";
  * @param {Endpoint} endpoint
  */
 export function endpointHeader(endpoint) {
-  const { id, name, type, imageName, jobs, message, hint, version } = endpoint;
-  const warning = message ?? hint;
+  const { id, name, type, imageName, jobs, message, version } = endpoint;
   return [
     h(
       "header",
@@ -20,7 +19,7 @@ export function endpointHeader(endpoint) {
       h("p", { class: "quiet" }, h("code", {}, id), ` · ${imageName ?? "template deleted"} · version ${version}`),
     ),
     settingsList(endpoint),
-    h("p", { class: "warning", "data-key": "message", hidden: warning === undefined }, warning),
+    h("p", { class: "warning", "data-key": "message", hidden: message === undefined }, message),
     type === "QB" &&
       h(
         "dl",

@@ -36,8 +36,7 @@ export function workerDots({ running, workersMax, workers }) {
 
 /** @param {Endpoint} endpoint */
 const card = (endpoint) => {
-  const { id, name, imageName, jobs, message, hint } = endpoint;
-  const warning = message ?? hint;
+  const { id, name, imageName, jobs, message } = endpoint;
   return h(
     "li",
     { "data-key": id },
@@ -55,7 +54,7 @@ const card = (endpoint) => {
         count("completed", jobs.completed),
         count("failed", jobs.failed, "bad"),
       ),
-      warning !== undefined && h("span", { class: "warning" }, warning.split("\n")[0]),
+      message !== undefined && h("span", { class: "warning" }, message.split("\n")[0]),
     ),
   );
 };

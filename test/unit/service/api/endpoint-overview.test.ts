@@ -7,23 +7,6 @@ const health = (inQueue: number) => ({
   workers: { idle: 0, running: 0, initializing: 0, ready: 0, throttled: 0, unhealthy: 0 },
 });
 
-test.each([
-  [0, ["running"], 1, undefined],
-  [1, [], 1, undefined],
-  [1, ["initializing"], 1, undefined],
-  [1, ["running"], 2, undefined],
-  [1, ["idle", "running"], 2, undefined],
-  [1, ["running"], 1, "the only worker is busy, and workersMax is 1; 1 job waits"],
-  [2, ["running"], 0, "the only worker is busy, and workersMax is 0; 2 jobs wait"],
-  [2, ["running", "running"], 2, "all 2 workers are busy, and workersMax is 2; 2 jobs wait"],
-])("%i waiting jobs and the workers %j with workersMax %i: the hint is %s", (inQueue, statuses, workersMax, hint) => {
-  const resources = useResources();
-  resources.endpoints.create({ name: "e", templateId: resources.template(), workersMax });
-  const running = statuses.map((status, index) => ({ id: `w${index}`, status, startedAt: 0 }));
-  const view = { health: () => health(inQueue), workers: () => running };
-  expect(endpointsOverview(resources, view)).toMatchObject([{ hint, running, jobs: { inQueue } }]);
-});
-
 test("an endpoint's own container appears without its template, and a volume with its name", () => {
   const resources = useResources();
   const view = { health: () => health(0), workers: () => [] };

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { createService } from "serverless-compute-local";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { main } from "../../../../service/cli/main";
 import { createEndpoint } from "../../../support/endpoint";
 import { send } from "../../../support/raw-http";
 import { handlerFile } from "../../../support/target";
@@ -40,6 +41,26 @@ describe("run", () => {
         expect(await runLine("run", ...words, "--data", late)).toEqual({ code: 0, err: "", out });
     } finally {
       await lateService.stop(0);
+    }
+  });
+
+  test.each([
+    ["acme/none:1", {}, /the image "acme\/none:1" has no command on this machine/],
+    ["acme/echo:1", { workers: { min: 0, max: 0 } }, /workersMax is 0, so no worker starts$/],
+  ])("--sync and --stream print once why a job of the image %s with %j waits", async (image, fields, reason) => {
+    const name = `waits-${Object.keys(fields)}`;
+    await createEndpoint(service, image, { name, ...fields });
+    for (const option of ["--sync", "--stream"]) {
+      const texts: string[] = [];
+      const words = ["run", name, option, "--data", data];
+      const output = { out: () => undefined, err: (text: string) => void texts.push(text) };
+      const ended = main(["node", "serverless-compute-local", ...words], output);
+      await expect.poll(() => texts).toHaveLength(1);
+      const [, id = "", text] = /^job (\S+) waits: (.*)/.exec(texts[0] ?? "") ?? [];
+      expect(text).toMatch(reason);
+      await line("cancel", id);
+      expect(await ended).toBe(1);
+      expect(texts).toEqual([texts[0], `serverless-compute-local: job ${id} CANCELLED`]);
     }
   });
 
