@@ -74,7 +74,9 @@ export function registerJobRoutes(
     ...admit(operation),
     preHandler: async ({ params: { jobId } }: FastifyRequest<JobRoute>): Promise<void> => {
       const job = visibilityDelay > 0 ? list.get(jobId) : undefined;
-      if (job && clock.now() < job.createdAt + visibilityDelay) throw notFound("job", jobId);
+      const age = job && clock.now() - job.createdAt;
+      // A negative age means that the system time was set back; the job must not stay invisible until then.
+      if (age !== undefined && age >= 0 && age < visibilityDelay) throw notFound("job", jobId);
     },
   });
   const sendText = (reply: FastifyReply, text: string): FastifyReply => reply.type("application/json").send(text);

@@ -159,11 +159,16 @@ export function createWorkers({
     countRunning: (endpointId: string): number =>
       countRunning(registry.byEndpoint(endpointId), monotonicClock.now(), timings),
 
-    /** The endpoint's workers and their states. */
-    list: (endpointId: string): WorkerState[] =>
-      registry
-        .byEndpoint(endpointId)
-        .map((worker) => stateOf(worker, endpoints.get(endpointId)?.version ?? 0, monotonicClock.now(), timings)),
+    /** The endpoint's workers and their states, with start times of the system's clock. */
+    list(endpointId: string): WorkerState[] {
+      const now = monotonicClock.now();
+      // The change of the system's time since the service's start, in seconds, so that the start times do not vary by fractions.
+      const change = Math.round((clock.now() - now) / 1000) * 1000;
+      return registry.byEndpoint(endpointId).map((worker) => {
+        const state = stateOf(worker, endpoints.get(endpointId)?.version ?? 0, now, timings);
+        return { ...state, startedAt: state.startedAt + change };
+      });
+    },
 
     /** Rejects further calls of a deleted endpoint's workers, and its requests. */
     disconnectEndpoint(endpointId: string): void {

@@ -49,9 +49,7 @@ test("status prints endpoints with queues, and workers, of a service in another 
   expect(cells(idleId)).toEqual([idleId, "idle?[31m", "acme/slow:1", "own", "0", "0–0", "0", "0", "0", "0", "0"]);
   expect(cells(sharingId)?.slice(1, 4)).toEqual(["sharing", "acme/slow:1", "template base"]);
   expect(result.stdout).toMatch(/\nWORKER +ENDPOINT +STATUS +UP FOR\nlocal-[0-9a-f]+ +busy +running +\d+ s\n/);
-  expect(result.stdout).toMatch(
-    /\nENDPOINT +PROBLEM\nbusy +the only worker is busy, and workersMax is 1$/m,
-  );
+  expect(result.stdout).toMatch(/\nENDPOINT +PROBLEM\nbusy +the only worker is busy, and workersMax is 1$/m);
   expect(result.stdout).not.toContain(key);
   const { endpoints, url } = JSON.parse((await runLine("status", "--json", "--data", data)).out);
   expect(url).toBe(addresses.serverlessUrl);

@@ -68,6 +68,8 @@ test.each(["run", "runsync?wait=1000"])(
     expect((await call("GET", `/status/${id}`)).status).toBe(404);
     await clock.advance(600_000);
     expectResponse(await call("GET", `/status/${id}`), 200, { id, status: "IN_QUEUE" });
+    await clock.advance(-delay - 600_000);
+    expect((await call("GET", `/status/${id}`)).status, "after the system time was set back").toBe(200);
     expect((await call("POST", `/retry/${id}`)).status).toBe(400);
     expectResponse(await call("POST", `/cancel/${id}`), 200, { id, status: "CANCELLED" });
     expect((await call("GET", `/stream/${id}`)).status).toBe(200);

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { readWorkerToken } from "../../../../service/workers/tokens";
 import type { JobApi } from "../../../support/job-api";
 import { type LocalService, useLocalService } from "../../../support/local-service";
-import { stringAt } from "../../../support/raw-http";
+import { at, stringAt } from "../../../support/raw-http";
 import { images, scratchFile, shortTimings } from "./support/programs";
 
 /** An image whose workers end before they request a job. */
@@ -21,7 +21,7 @@ async function failedStarts(rig: LocalService, jobs: JobApi, times: number): Pro
 }
 
 test.each([-3_600_000, 3_600_000])(
-  "a job that has waited too long starts a worker, also if the system time changes by %i ms",
+  "a job that has waited too long starts a worker, and workers keep their uptime, if the system time changes by %i ms",
   async (change) => {
     let ahead = 0;
     const clock: Clock = { ...wallClock, now: () => wallClock.now() + ahead };
@@ -33,6 +33,13 @@ test.each([-3_600_000, 3_600_000])(
     const second = await jobs.submit({ do: "echo" });
     ahead = change;
     expect(await jobs.reaches(second)).toMatchObject({ status: "COMPLETED" });
+    const { json } = await rig.v2("GET", `/serverless/${jobs.id}/workers`);
+    for (const worker of [0, 1]) {
+      expect(at(json, "workers", worker, "uptimeSeconds")).toBeLessThan(600);
+      expect(Math.abs(Date.parse(String(at(json, "workers", worker, "startedAt"))) - clock.now())).toBeLessThan(
+        600_000,
+      );
+    }
     writeFileSync(file, "");
     expect(await jobs.reaches(first)).toMatchObject({ status: "COMPLETED" });
   },
