@@ -49,17 +49,17 @@ export function defineResource<Inputs extends object, Outputs extends object>(
     );
     return withOmitted(properties, Object.fromEntries(omitted));
   };
-  /** Runs an operation within its timeout; `withRecord` adds the list of omitted properties to the state after a failure. */
+  /** Runs an operation within its timeout; `withRecord` adds the list of omitted properties to the state of a failed create. */
   const runBounded = <Result>(
     target: Omit<ErrorContext, "names">,
     inputs: Properties,
     context: Context,
     work: (context: Context) => Promise<Result>,
-    withRecord = (state: Properties, _isRestored: boolean): Properties => state,
+    withRecord = (state: Properties): Properties => state,
   ): Promise<Result> => {
     const subject = { ...target, names: context.settings.names };
     const stateAfter = ({ id, inputs: restored, outputs }: ResourceInitError): Properties =>
-      stateOf(id, withRecord({ ...(restored ?? inputs), ...outputs }, restored !== undefined));
+      stateOf(id, withRecord({ ...(restored ?? inputs), ...outputs }));
     return withTimeout(subject, context, (bounded) => explainFailures(subject, stateAfter, () => work(bounded)));
   };
 
@@ -114,23 +114,18 @@ export function defineResource<Inputs extends object, Outputs extends object>(
         return readResultOf(id, olds, actual, definition);
       }),
     update: (id, olds, news, context) =>
-      runBounded(
-        { label: labelOf(news, id), operation: "update" },
-        news,
-        context,
-        (bounded) =>
-          runChange(bounded, async () => {
-            bounded.ownedIds.set(id, "state");
-            const inputs = checkedInputs.parse(withoutOmitted(news));
-            const changed = new Set(diff(olds, news).map(({ path }) => path[0]));
-            await deleteDuplicates(definition, olds, bounded);
-            const kept = keptValues(shape, olds, news);
-            const update = { olds, news: inputs, changed: (key: string) => changed.has(key), kept };
-            const outputs = await definition.update(id, update, bounded);
-            const properties = { ...defaultsOf(news), ...toProperties({ ...inputs, ...outputs }) };
-            return stateOf(id, withOmitted(properties, kept));
-          }),
-        (state, isRestored) => ({ ...(isRestored && defaultsOf(olds)), ...state }),
+      runBounded({ label: labelOf(news, id), operation: "update" }, news, context, (bounded) =>
+        runChange(bounded, async () => {
+          bounded.ownedIds.set(id, "state");
+          const inputs = checkedInputs.parse(withoutOmitted(news));
+          const changed = new Set(diff(olds, news).map(({ path }) => path[0]));
+          await deleteDuplicates(definition, olds, bounded);
+          const kept = keptValues(shape, olds, news);
+          const update = { olds, news: inputs, changed: (key: string) => changed.has(key), kept };
+          const outputs = await definition.update(id, update, bounded);
+          const properties = { ...defaultsOf(news), ...toProperties({ ...inputs, ...outputs }) };
+          return stateOf(id, withOmitted(properties, kept));
+        }),
       ),
     delete: (id, olds, context) =>
       runBounded({ label: labelOf(olds, id), operation: "delete" }, olds, context, async (bounded) => {

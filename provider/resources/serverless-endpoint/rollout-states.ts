@@ -3,6 +3,7 @@ import { isProperties, type Path, type Properties, toProperties, type Value } fr
 import type { Change } from "../../framework/contract";
 import { ResourceInitError } from "../../framework/errors";
 import type { HelpKey } from "../../framework/help";
+import { defaultsOf } from "../../framework/properties/defaults";
 import { startKeys } from "../template/start-arguments";
 import { foreignSettings } from "./container";
 import { checkedInputs, isContainerKey } from "./inputs";
@@ -98,7 +99,8 @@ export function failureAfter(
   previous: Unverified = noPrevious,
 ): ResourceInitError {
   const { records, help }: Transition = transitions[trigger];
-  const inputs = records === "program" ? undefined : inputsIn(olds, records === "previous" ? previous.before : {});
+  const restored = inputsIn(olds, records === "previous" ? previous.before : {});
+  const inputs = records === "program" ? undefined : { ...restored, ...defaultsOf(olds) };
   const recordedOutputs = { ...toProperties(outputs), ...markAfter(trigger, previous) };
   return new ResourceInitError(message, id, recordedOutputs, { inputs, help });
 }
