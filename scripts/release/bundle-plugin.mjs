@@ -45,10 +45,11 @@ const loadLazily = {
 };
 
 /**
- * Includes only the used parts of zod, and no translations: esbuild can tree-shake the members of a namespace.
+ * Includes only the used parts of zod: no translations, and no conversion to JSON Schema, to which each class refers. esbuild can
+ * tree-shake the members of a namespace.
  * @type {import("esbuild").Plugin}
  */
-const zodWithoutLocales = {
+const littleZod = {
   name: "little-zod",
   setup(build) {
     build.onLoad({ filter: /[\\/](api|provider)[\\/].*\.ts$/ }, ({ path }) => {
@@ -56,6 +57,11 @@ const zodWithoutLocales = {
       return { contents, loader: "ts" };
     });
     build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ }, () => ({ contents: "export {};" }));
+    build.onLoad({ filter: /[\\/]zod[\\/]v4[\\/]classic[\\/]schemas\.js$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8")
+        .replace(/^.*\.processJSONSchema = .*;$/gm, "")
+        .replace(/create(Standard|To)JSONSchemaMethod\(this, .*?\)/g, "undefined"),
+    }));
   },
 };
 
@@ -115,7 +121,7 @@ async function buildParts(entry) {
       "serverless-compute-api/clock": inRepository("api/clock.ts"),
       "serverless-compute-api/spelling": inRepository("api/spelling.ts"),
     },
-    plugins: [loadLazily, zodWithoutLocales],
+    plugins: [loadLazily, littleZod],
   });
   return [clients, remainder];
 }
