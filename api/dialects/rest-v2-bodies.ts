@@ -7,6 +7,8 @@ import {
   type EndpointSettings,
   endpointDefaults,
   limits,
+  namesInV2,
+  networkVolumeFields,
   type OwnContainer,
   plainEndpointFields,
   type TemplateSettings,
@@ -157,3 +159,34 @@ export function endpointPatch(
     flashboot: hasAny(changes, "flashboot", "flashbootType") ? flashbootBody(settings) : undefined,
   };
 }
+
+/** The properties at the paths of bodies that have another name; a path precedes that of the object that contains it. */
+const properties: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    [templateFields, networkVolumeFields].flatMap((fields) => namesInV2(fields).map(([name, path]) => [path, name])),
+  ),
+  "mounts.persistent.path": "volumeMountPath",
+  "mounts.persistent.size": "volumeInGb",
+  "mounts.persistent": "volumeInGb",
+  mounts: "volumeInGb",
+  "gpu.pools": "gpuPools",
+  "gpu.excludedTypes": "excludedGpuTypeIds",
+  "gpu.count": "gpuCount",
+  "gpu.allowedCudaVersions": "allowedCudaVersions",
+  "gpu.minCudaVersion": "minCudaVersion",
+  cpu: "cpuFlavorIds",
+  "workers.min": "workersMin",
+  "workers.max": "workersMax",
+  "workers.idleTimeout": "idleTimeout",
+  "scaling.queueDelay": "scalerValue",
+  "scaling.requestCount": "scalerValue",
+  "scaling.type": "scalerType",
+  scaling: "scalerType",
+  networkVolumes: "networkVolumeId(s)",
+  timeout: "executionTimeoutMs",
+};
+const pathPattern = new RegExp(`(?<=^|[:;] )(?:${Object.keys(properties).join("|")})(?=[:.[])`, "g");
+
+/** An error text of the service with the names of properties instead of paths in the body, whose root may be `$`. */
+export const withPropertyNames = (text: string): string =>
+  text.replace(/(?<=^|[:;] )\$\./g, "").replace(pathPattern, (path) => properties[path] ?? path);

@@ -1,5 +1,5 @@
 import { pathSegment, requestInfo } from "../address";
-import { invalidArgument, type RequestInfo } from "../errors";
+import { invalidArgument, isApiError, type RequestInfo } from "../errors";
 import type { CallOptions, ManagementClient } from "../management";
 import { longValues } from "../redaction";
 import {
@@ -25,7 +25,7 @@ import {
 import type { Transport, TransportRequest } from "../transport";
 import { selectPools } from "./gpu-pools";
 import { createRestCalls, sharedOptions, templateNotFound, untilEnded } from "./rest-calls";
-import { endpointBody, endpointPatch, hasAny, templateBody } from "./rest-v2-bodies";
+import { endpointBody, endpointPatch, hasAny, templateBody, withPropertyNames } from "./rest-v2-bodies";
 import { createRestV2Catalog } from "./rest-v2-catalog";
 import { endpointFrom } from "./rest-v2-records";
 
@@ -38,7 +38,14 @@ const secretValuesOf = ({ env = {} }: OwnContainer): string[] => longValues(Obje
  * together with its bound template, which other endpoints may share. A variable of the copy names the template.
  */
 export function createRestV2Management(transport: Transport, { baseUrl }: { baseUrl: string }): ManagementClient {
-  const calls = createRestCalls(transport);
+  const calls = createRestCalls({
+    ...transport,
+    send: (request, options) =>
+      transport.send(request, options).catch((error: unknown) => {
+        if (isApiError(error) && request.body !== undefined) error.message = withPropertyNames(error.message);
+        throw error;
+      }),
+  });
   const { send, list, read, remove, patch } = calls;
   const { pools, ...catalog } = createRestV2Catalog(calls, baseUrl);
 

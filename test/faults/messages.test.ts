@@ -274,11 +274,11 @@ async function messageOf(work: () => unknown): Promise<{ message: string; help: 
   if (failure instanceof ResourceInitError) ids.add(failure.id);
   const here = failure.message.replaceAll(/https?:\/\/(127\.0\.0\.1|nowhere\.invalid):\d+/g, "HERE");
   const known = [...ids].reduce((text, id) => text.replaceAll(id, "ID"), here);
-  // REST v2 has other paths and names, and a prefix in its messages about missing objects.
+  // REST v2 has other paths, one list of volumes, and a prefix in its messages about missing objects.
   const message = known
     .replaceAll(restPaths.volumes, "/v1/networkvolumes")
     .replaceAll("/v2", "/v1")
-    .replaceAll("networkVolumes: ", "networkVolumeId: ")
+    .replaceAll("networkVolumeId(s): ", "networkVolumeId: ")
     .replaceAll("resource not found: ", "");
   return { message, help: helpOf(failure) };
 }
