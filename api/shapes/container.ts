@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { limits } from "./limits";
 import { propertyOptions } from "./property-options";
-import { listOf, orDefault } from "./record-values";
+import { listOf, optionalObjectId, orDefault } from "./record-values";
 
 /** The container of workers: properties of a template, and of an endpoint with its own container. */
 
@@ -34,8 +34,7 @@ export const containerFields = {
     .describe("Environment variables of the workers. A secret is passed as `secret.reference`.")
     .register(propertyOptions, { holdsVariables: true }),
   ports: ports.or(z.literal("")).describe("Exposed ports: comma-separated `<port>/http` or `<port>/tcp`."),
-  containerRegistryAuthId: z
-    .string()
+  containerRegistryAuthId: optionalObjectId
     .describe("Id of saved registry credentials, for private images.")
     .register(propertyOptions, { v2: "registry" }),
 };

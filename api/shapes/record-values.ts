@@ -6,6 +6,14 @@ import { optionsOf } from "./property-options";
 /** Id of an object in a response. An empty id identifies nothing, so it counts as missing. */
 export const recordId = z.string().min(1, "must not be empty");
 
+const idRule = "the id of an object";
+
+/** Id of another object. No address can contain a blank one, `.` or `..`. */
+export const objectId = z.string().regex(/[^\s.]/, idRule);
+
+/** Id of another object; empty for none. */
+export const optionalObjectId = z.string().regex(/^$|[^\s.]/, idRule);
+
 /** An optional value of a response; defaults to `fallback` if it is null or absent. */
 export const orDefault = <Shape extends z.ZodType>(shape: Shape, fallback: NonNullable<z.output<Shape>>) =>
   shape.nullish().transform((value) => value ?? fallback);

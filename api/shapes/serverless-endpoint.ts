@@ -4,7 +4,16 @@ import type { ContainerSettings, OwnContainer } from "./container";
 import { defaultCpu } from "./cpu-flavors";
 import { limits } from "./limits";
 import { propertyOptions } from "./property-options";
-import { isoTimestamp, orUndefined, recordId, recordShapes, type Values, withDefaults } from "./record-values";
+import {
+  isoTimestamp,
+  objectId,
+  optionalObjectId,
+  orUndefined,
+  recordId,
+  recordShapes,
+  type Values,
+  withDefaults,
+} from "./record-values";
 import { rule } from "./rule";
 
 /** Form of a CUDA version in REST v2 (contract: GpuCreate, TemplateCreate). */
@@ -33,9 +42,7 @@ export const endpointFields = {
     .max(limits.nameLength)
     .describe("Name of the endpoint; does not have to be unique.")
     .register(propertyOptions, { canonical: bareName }),
-  templateId: z
-    .string()
-    .min(1)
+  templateId: objectId
     .describe(
       "Id of the template of the workers. Required if imageName is not set. With both, the endpoint's container settings override the template's.",
     )
@@ -83,9 +90,9 @@ export const endpointFields = {
     .string()
     .describe("Minimum CUDA version of the workers.")
     .register(propertyOptions, { serviceDefault: lowestCudaVersion }),
-  networkVolumeId: z.string().describe("Id of the network volume mounted by the workers."),
+  networkVolumeId: optionalObjectId.describe("Id of the network volume mounted by the workers."),
   networkVolumeIds: z
-    .array(z.string().min(1))
+    .array(objectId)
     .describe("Ids of network volumes in several data centres.")
     .register(propertyOptions, { unordered: true }),
   idleTimeout: z

@@ -6,6 +6,7 @@ import {
   jobS3Config,
   jobStatus,
   jobWebhook,
+  objectId,
   propertyOptions,
   rule,
 } from "serverless-compute-api/shapes";
@@ -43,7 +44,7 @@ const request = z
 export type RequestSpec = z.output<typeof request>;
 
 const uncheckedInputs = z.strictObject({
-  endpointId: z.string().min(1).describe("Id of the endpoint that runs the job."),
+  endpointId: objectId.describe("Id of the endpoint that runs the job."),
   input: jobInput
     .describe(
       "Input of the handler; required unless `request` is set. The hosted service delivers a job with an empty input without `input`.",

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { z } from "zod";
+import { z } from "zod";
 import type { Properties, Value } from "../../../../provider/engine/values";
 import { checkInputs } from "../../../../provider/framework/properties/check";
+import { propertyOf } from "../../../../provider/framework/properties/schema";
+import { kinds } from "../../../../provider/resources";
 import { jobInvokeInputs, parseJobArgs } from "../../../../provider/resources/job-invoke/inputs";
 import { serverlessEndpointInputs as endpointInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
 import { templateInputs } from "../../../../provider/resources/template/inputs";
@@ -9,6 +11,9 @@ import { naming } from "../../../support/naming";
 
 const linesOf = (shape: z.ZodObject, news: Properties): string[] =>
   checkInputs(shape, {}, news, naming("chat-dev")).failures.map(({ path, reason }) => `${path}: ${reason}`);
+
+/** The shape of a present value. */
+const inner = (schema: z.core.$ZodType): z.core.$ZodType & { description?: string } => propertyOf(schema).inner;
 
 describe("a name that zod drops from a map", () => {
   const reason = "is a reserved name; use another one";
@@ -82,4 +87,33 @@ describe.each<[string, Value, string]>([
 test("an asset is rejected as a whole where a map is expected", () => {
   expect(linesOf(jobInvokeInputs, { endpointId: "e", input: asset })).toEqual([`input: ${isAsset}`]);
   expect(linesOf(templateInputs, { imageName: "a", env: asset })).toEqual([`env: ${isAsset}`]);
+});
+
+describe("an id that no object can have", () => {
+  const rows = Object.values(kinds).flatMap(({ kind, inputs }) =>
+    Object.entries(inputs.shape).flatMap(([input, schema]) =>
+      /^Ids? of /.test(inner(schema).description ?? "") ? [{ kind, inputs, input, schema }] : [],
+    ),
+  );
+
+  test("the table contains the references of all kinds", () => {
+    expect(rows.map(({ kind, input }) => `${kind} ${input}`)).toEqual([
+      "Template containerRegistryAuthId",
+      "ServerlessEndpoint templateId",
+      "ServerlessEndpoint containerRegistryAuthId",
+      "ServerlessEndpoint networkVolumeId",
+      "ServerlessEndpoint networkVolumeIds",
+      "JobInvoke endpointId",
+    ]);
+  });
+
+  test.each(rows.flatMap((row) => [" ", "\t", ".", ".."].map((id) => ({ ...row, id }))))(
+    "is rejected by the check: $kind $input $id",
+    ({ inputs, input, schema, id }) => {
+      const [value, path] = inner(schema) instanceof z.ZodArray ? [["a1", id], `${input}[1]`] : [id, input];
+      expect(linesOf(inputs, { [input]: value })).toContain(
+        `${path}: is ${JSON.stringify(id)}; must be the id of an object`,
+      );
+    },
+  );
 });

@@ -71,7 +71,7 @@ describe("from a script", () => {
 
   test("invalid arguments are rejected before any request", async () => {
     await expect(invokeJob({ endpointId: "", input: {}, timeout: 0 }, { settings })).rejects.toThrow(
-      'endpointId: is ""; must not be empty\ntimeout: is 0; must be a whole number from 1 to 604800',
+      'endpointId: is ""; must be the id of an object\ntimeout: is 0; must be a whole number from 1 to 604800',
     );
     expect(bench.drainRequests()).toEqual([]);
   });
