@@ -134,12 +134,12 @@ export interface ManagementClient {
     container: ContainerSettings & { templateId: string },
     options?: CallOptions,
   ): Promise<void>;
-  /** Changes only the given settings. */
+  /** Changes only the given settings. The result may lack the GPU types if these do not change. */
   updateEndpoint(
     id: string,
     changes: EndpointChanges,
     options?: CallOptions & { settings?: EndpointSettings | undefined },
-  ): Promise<Pick<EndpointRecord, "id" | "requestUrl" | "version">>;
+  ): Promise<EndpointRecord>;
   /** Reads the workers of an endpoint and their versions. */
   readWorkers(id: string, options?: CallOptions): Promise<EndpointWorkers>;
   deleteEndpoint(id: string, options?: CallOptions): Promise<void>;

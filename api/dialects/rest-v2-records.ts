@@ -32,17 +32,11 @@ export function gpuStockFrom({ id, pool, availability, dataCenters }: V2GpuRecor
   };
 }
 
-const gpuSettings = [
-  "gpuTypeIds",
-  "gpuPools",
-  "excludedGpuTypeIds",
-  "gpuCount",
-  "allowedCudaVersions",
-  "minCudaVersion",
-] as const;
+const gpuSelection = ["gpuTypeIds", "gpuPools", "excludedGpuTypeIds"] as const;
+const gpuSettings = ["gpuCount", "allowedCudaVersions", "minCudaVersion"] as const;
 const cpuSettings = ["cpuFlavorIds", "vcpuCount"] as const;
 
-/** Converts an endpoint; `pools` is required for GPU endpoints. */
+/** Converts an endpoint; without `pools`, the GPU types are unknown. */
 export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined): EndpointRecord {
   const { gpu, cpu, workers, scaling, networkVolumes, flashboot, requestUrls, type } = record;
   const { templateId, own, container } = unmarked(containerOf({ ...record, dockerArgs: startArgumentsOf(record) }));
@@ -80,6 +74,7 @@ export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined)
     // Only a load balancer has a base address; the contract does not require the type.
     requestUrl: type === "QUEUE" ? undefined : requestUrls?.["base"],
     unknownKeys: [
+      ...(gpu && pools ? [] : gpuSelection),
       ...(gpu ? [] : gpuSettings),
       ...(cpu ? [] : cpuSettings),
       ...(templateId === undefined && !isContainerShown ? (["templateId"] as const) : []),

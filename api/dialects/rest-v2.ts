@@ -172,9 +172,10 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
           : ownChanges;
       const changesGpuTypes = hasAny(changes, "gpuTypeIds", "gpuPools", "excludedGpuTypeIds");
       const usesGpu = options?.settings?.computeType !== "CPU";
-      const selectedPools = changesGpuTypes && usesGpu ? selectPools(await pools(options), settings, info) : undefined;
+      const knownPools = changesGpuTypes && usesGpu ? await pools(options) : undefined;
+      const selectedPools = knownPools && selectPools(knownPools, settings, info);
       const request = patch(url, endpointPatch(changes, settings, container, selectedPools), secretValuesOf(container));
-      return endpointFrom(await send(v2EndpointRecord, request, options), undefined);
+      return endpointFrom(await send(v2EndpointRecord, request, options), knownPools);
     },
     async readWorkers(id, options) {
       const url = `${endpoints.of("GET", id)}/workers`;

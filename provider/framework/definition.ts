@@ -26,6 +26,8 @@ export interface Plan {
 export interface Update<Inputs> {
   olds: { [key: string]: unknown };
   news: Inputs;
+  /** The new inputs with their list of omitted properties. */
+  properties: Properties;
   changed(key: string): boolean;
   /** Values of the object that the program omits and the update does not change. */
   kept?: Properties;

@@ -49,17 +49,17 @@ export function defineResource<Inputs extends object, Outputs extends object>(
     );
     return withOmitted(properties, Object.fromEntries(omitted));
   };
-  /** Runs an operation within its timeout; `withRecord` adds the list of omitted properties to the state of a failed create. */
+  /** Runs an operation within its timeout. The state after a failure records the properties that `inputs` or the restored ones omit. */
   const runBounded = <Result>(
     target: Omit<ErrorContext, "names">,
     inputs: Properties,
     context: Context,
     work: (context: Context) => Promise<Result>,
-    withRecord = (state: Properties): Properties => state,
+    programOf = (restored = inputs): Properties => restored,
   ): Promise<Result> => {
     const subject = { ...target, names: context.settings.names };
     const stateAfter = ({ id, inputs: restored, outputs }: ResourceInitError): Properties =>
-      stateOf(id, withRecord({ ...(restored ?? inputs), ...outputs }));
+      stateOf(id, recorded(programOf(restored), { ...(restored ?? inputs), ...outputs }));
     return withTimeout(subject, context, (bounded) => explainFailures(subject, stateAfter, () => work(bounded)));
   };
 
@@ -104,7 +104,8 @@ export function defineResource<Inputs extends object, Outputs extends object>(
             const { id, outputs } = await definition.create(inputs, bounded, properties);
             return { id, outputs: stateOf(id, recorded(properties, { ...inputs, ...outputs })) };
           }),
-        (state) => recorded(properties, state),
+        // An adoption restores the inputs of the adopted object.
+        () => properties,
       ),
     read: (id, olds, context) =>
       runBounded({ label: labelOf(olds, id), operation: "read" }, olds, context, async (bounded) => {
@@ -121,10 +122,9 @@ export function defineResource<Inputs extends object, Outputs extends object>(
           const changed = new Set(diff(olds, news).map(({ path }) => path[0]));
           await deleteDuplicates(definition, olds, bounded);
           const kept = keptValues(shape, olds, news);
-          const update = { olds, news: inputs, changed: (key: string) => changed.has(key), kept };
+          const update = { olds, news: inputs, properties: news, changed: (key: string) => changed.has(key), kept };
           const outputs = await definition.update(id, update, bounded);
-          const properties = { ...defaultsOf(news), ...toProperties({ ...inputs, ...outputs }) };
-          return stateOf(id, withOmitted(properties, kept));
+          return stateOf(id, recorded(news, { ...inputs, ...kept, ...outputs }));
         }),
       ),
     delete: (id, olds, context) =>

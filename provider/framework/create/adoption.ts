@@ -129,6 +129,7 @@ export async function adopt<Inputs extends NamedInputs, ApiObject extends NamedO
   const update = {
     olds: { ...adoption.existing, ...outputs },
     news: definition.checkedInputs.parse(adoption.inputs),
+    properties,
     changed: (key: string) => changed.has(key),
   };
   // Also after a failure, which may leave the adopted object in the state.

@@ -5,6 +5,7 @@ import type { Context } from "../../framework/contract";
 import { createOnce } from "../../framework/create/create-once";
 import { changedSettings, isReplacement, type ObjectDefinition, type Update } from "../../framework/definition";
 import { defineObject } from "../../framework/object";
+import { outputsOf } from "../../framework/observation";
 import { changesSetting } from "../template/start-arguments";
 import { type CompleteRecord, containerSettings, withTemplate } from "./container";
 import { deleteEndpoint } from "./deletion";
@@ -64,7 +65,7 @@ function settingsAfter(news: Inputs, kept: Properties, dialect: Dialect) {
 
 async function applyUpdate(
   id: string,
-  { olds, news, changed, kept = {} }: Update<Inputs>,
+  { olds, news, properties, changed, kept = {} }: Update<Inputs>,
   context: Context,
 ): Promise<ServiceOutputs> {
   const { dialect, jobs, management } = context.clients;
@@ -88,6 +89,7 @@ async function applyUpdate(
   const version = typeof olds["version"] === "number" ? olds["version"] : firstVersion;
   const url = typeof olds["url"] === "string" ? olds["url"] : jobs.url(id);
   return {
+    ...(record && outputsOf(endpoints, record, properties, context)),
     url: record ? urlOf(record, context, { type: news.type ?? "QUEUE", url }) : url,
     version: record?.version ?? version,
   };

@@ -7,6 +7,7 @@ import type { Context } from "../../framework/contract";
 import type { Update } from "../../framework/definition";
 import type { ResourceInitError } from "../../framework/errors";
 import { toUserError } from "../../framework/messages";
+import { defaultsOf } from "../../framework/properties/defaults";
 import { hiddenValue, isSecretAt } from "../../framework/properties/secret-paths";
 import { runsContainer, setsContainer } from "./container";
 import { checkedInputs, type Inputs, isContainerKey, type ServiceOutputs, type Verify } from "./inputs";
@@ -105,7 +106,8 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
         : 'The next "pulumi up" verifies it again.'
     }`;
   if (keys.length === 0) return fail("kept", keptMessage(), currentOutputs);
-  const restoredInputs = inputsIn(toProperties(update.olds), before);
+  const olds = toProperties(update.olds);
+  const restoredInputs = inputsIn(olds, before);
   const restoresContainer = keys.some(isContainerKey);
   if (!setsContainer(restoredInputs))
     return fail(
@@ -119,6 +121,7 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
   const rollbackUpdate = {
     olds: { ...news, ...outputs },
     news: target,
+    properties: { ...restoredInputs, ...defaultsOf(olds) },
     changed: (key: string) => keys.includes(key),
     ...(update.kept && { kept: update.kept }),
   };
