@@ -114,19 +114,21 @@ export function defineResource<Inputs extends object, Outputs extends object>(
         if (!actual) return undefined;
         return readResultOf(id, olds, actual, definition);
       }),
-    update: (id, olds, news, context) =>
-      runBounded({ label: labelOf(news, id), operation: "update" }, news, context, (bounded) =>
+    update: (id, olds, news, context) => {
+      const kept = keptValues(shape, olds, news);
+      const program = withOmitted(news, kept);
+      return runBounded({ label: labelOf(news, id), operation: "update" }, program, context, (bounded) =>
         runChange(bounded, async () => {
           bounded.ownedIds.set(id, "state");
           const inputs = checkedInputs.parse(withoutOmitted(news));
           const changed = new Set(diff(olds, news).map(({ path }) => path[0]));
           await deleteDuplicates(definition, olds, bounded);
-          const kept = keptValues(shape, olds, news);
           const update = { olds, news: inputs, properties: news, changed: (key: string) => changed.has(key), kept };
           const outputs = await definition.update(id, update, bounded);
-          return stateOf(id, recorded(news, { ...inputs, ...kept, ...outputs }));
+          return stateOf(id, recorded(program, { ...inputs, ...kept, ...outputs }));
         }),
-      ),
+      );
+    },
     delete: (id, olds, context) =>
       runBounded({ label: labelOf(olds, id), operation: "delete" }, olds, context, async (bounded) => {
         // In a forced replacement the provider has no facts about the old object, so its create may have adopted that object.

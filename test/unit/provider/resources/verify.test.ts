@@ -1,7 +1,7 @@
 import type { Dialect } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/engine/values";
-import { defaultsOf } from "../../../../provider/framework/properties/defaults";
+import { defaultsKey, defaultsOf } from "../../../../provider/framework/properties/defaults";
 import { kinds } from "../../../../provider/resources";
 import { acceleratedClock } from "../../../support/accelerated-clock";
 import { type BenchContext, partialFailureOf, useLifecycleBench } from "../../../support/lifecycle-bench";
@@ -150,8 +150,13 @@ describe.each(dialects)("with REST %s", (restVersion) => {
     expect(interrupted.message).toMatch(
       /its verification was interrupted\nthe deployment was cancelled\n.*rolls it back if that fails/,
     );
+    // The state also contains the values of the service for the properties that the program omits.
     expect(interrupted.outputs).toMatchObject({
+      ...outputs,
       ...news,
+      version: expect.any(Number),
+      revision: expect.any(String),
+      [defaultsKey]: expect.arrayContaining([outputs[defaultsKey]].flat()),
       unverified: { before: { templateId: templates.get("echo") } },
     });
     sent();
