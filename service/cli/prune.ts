@@ -6,7 +6,7 @@ import { hasStore } from "../store/store-file";
 import type { EngineAddress } from "../workers/runtimes/container/engine-address";
 import { createEngineClient } from "../workers/runtimes/container/engine-client";
 import { openPulledImages } from "../workers/runtimes/container/pulled-images";
-import { openContainerMark, removeContainers, removeNetworks } from "../workers/runtimes/container/removal";
+import { removeRemains } from "../workers/runtimes/container/removal";
 import { CallError } from "../workers/runtimes/json-client";
 import type { Output } from "./output";
 
@@ -20,10 +20,8 @@ export async function prune(data: string, address: () => EngineAddress, output: 
   const unlock = onDisk(folder, () => (hasStore(folder) ? lockFolder(folder) : undefined));
   try {
     const client = createEngineClient(address());
-    const containers = await removeContainers(client, folder);
-    const networks = await removeNetworks(client, folder);
+    const { containers, networks } = await removeRemains(client, folder);
     await openPulledImages(folder).removeUnused(client, new Set());
-    openContainerMark(folder).clear();
     output.out(
       `Removed ${containers} containers and ${networks} networks of ${folder}, and the images that were pulled for it.`,
     );

@@ -1,5 +1,8 @@
+import { cpSync, renameSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { labels } from "../../service/workers/runtimes/container/removal";
+import { openDatabase } from "../../service/store/database";
+import { labels, openContainerMark } from "../../service/workers/runtimes/container/removal";
 import { scratchFolder } from "../support/folders";
 import { runLine } from "../unit/service/cli/command";
 import { containersOf, startRig, useTestEngine } from "./rig";
@@ -14,6 +17,21 @@ test("prune removes containers of a killed service on its folder, and none of an
   expect([code, out]).toEqual([0, expect.stringContaining("Removed 1 containers")]);
   expect(await containersOf(client, own)).toEqual([]);
   expect(await containersOf(client, other)).toHaveLength(1);
+});
+
+test("a moved data folder takes its containers along, and a copied one does not", async (context) => {
+  const { client, image } = useTestEngine(context);
+  const top = scratchFolder();
+  const [folder, copy, moved] = ["data", "copy", "moved"].map((name) => join(top, name));
+  if (!folder || !copy || !moved) return expect.unreachable();
+  openDatabase(folder).close();
+  openContainerMark(folder).set();
+  await client.call("POST", "/containers/create", { body: { Image: image, Labels: { [labels.data]: folder } } });
+  cpSync(folder, copy, { recursive: true });
+  expect((await runLine("prune", "--data", copy)).out).toContain("Removed 0 containers");
+  renameSync(folder, moved);
+  expect((await runLine("prune", "--data", moved)).out).toContain("Removed 1 containers");
+  expect(await containersOf(client, folder)).toEqual([]);
 });
 
 test("prune rejects a folder on which a service runs", async (context) => {

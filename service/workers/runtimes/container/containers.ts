@@ -14,7 +14,7 @@ import { createEngineConnection } from "./engine";
 import type { EngineAddress } from "./engine-address";
 import { findServer } from "./network";
 import { openPulledImages } from "./pulled-images";
-import { labels, openContainerMark, removeContainers, removeNetworks } from "./removal";
+import { labels, openContainerMark, removeRemains } from "./removal";
 import { type ContainerSpec, createBody, type GpuMode } from "./spec";
 
 const createResponse = z.looseObject({ Id: z.string() });
@@ -154,10 +154,7 @@ export function createContainers({
     /** Removes the service's containers and networks; resolves when all are removed. */
     async close(): Promise<void> {
       const engine = await connection.close();
-      if (!engine || !mark.isSet()) return;
-      await removeContainers(engine.client, dataFolder);
-      await removeNetworks(engine.client, dataFolder);
-      mark.clear();
+      if (engine && mark.isSet()) await removeRemains(engine.client, dataFolder);
     },
   } satisfies ImageRuntime;
 }

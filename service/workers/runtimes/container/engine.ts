@@ -9,7 +9,7 @@ import type { EngineAddress } from "./engine-address";
 import { createEngineClient, type EngineClient } from "./engine-client";
 import { createImages, type Images } from "./images";
 import { type ContainerNetwork, createNetworkFinder, networkOf } from "./network";
-import { labels, removeContainers } from "./removal";
+import { labels, removeRemains } from "./removal";
 import type { EngineCapabilities } from "./spec";
 
 /** A responding engine. */
@@ -70,8 +70,8 @@ export function createEngineConnection({
       const client = createEngineClient(address());
       const signal = AbortSignal.any([timeout.signal, closed.signal]);
       const { NCPU, Runtimes } = infoResponse.parse(await client.call("GET", "/info", { signal }));
-      const removed = await removeContainers(client, dataFolder);
-      if (removed > 0) log.warn({ containers: removed }, "removed containers left by an earlier service");
+      const { containers } = await removeRemains(client, dataFolder);
+      if (containers > 0) log.warn({ containers }, "removed containers left by an earlier service");
       engine = openEngine(client, { cpus: NCPU, gpus: Runtimes?.["nvidia"] !== undefined, diskLimit: true });
       unavailableReason = undefined;
     } catch (error) {

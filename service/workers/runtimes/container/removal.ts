@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
@@ -13,14 +13,37 @@ export const labels = {
   worker: "serverless-compute.worker",
 } as const;
 
-/** A mark in a data folder that containers may be running for it; containers outlive a killed service. */
+/** A mark in a data folder that containers may be running for it; containers outlive a killed service. It contains the path in their labels. */
 export function openContainerMark(dataFolder: string) {
   const file = join(dataFolder, "containers");
   return {
     isSet: (): boolean => existsSync(file),
-    set: (): void => writeFileSync(file, "", { mode: 0o600 }),
+    set: (): void => writeFileSync(file, dataFolder, { mode: 0o600 }),
     clear: (): void => rmSync(file, { force: true }),
+    /** The paths in labels: the folder's path, and its earlier one if it was moved. A copied folder still exists there. */
+    paths(): string[] {
+      const earlier = existsSync(file) ? readFileSync(file, "utf8") : "";
+      return earlier === "" || existsSync(earlier) ? [dataFolder] : [dataFolder, earlier];
+    },
   };
+}
+
+/**
+ * Removes the containers and networks that services on a data folder left in an engine; resolves with their numbers. Rejects with a
+ * CallError if a container remains.
+ */
+export async function removeRemains(
+  client: EngineClient,
+  dataFolder: string,
+): Promise<{ containers: number; networks: number }> {
+  const mark = openContainerMark(dataFolder);
+  const removed = { containers: 0, networks: 0 };
+  for (const path of mark.paths()) {
+    removed.containers += await removeContainers(client, path);
+    removed.networks += await removeNetworks(client, path);
+  }
+  mark.clear();
+  return removed;
 }
 
 const containerList = z.array(z.looseObject({ Id: z.string() }));
@@ -30,11 +53,11 @@ const networkList = z.array(z.looseObject({ Name: z.string() }));
 const removalTimeout = 15_000;
 const pollInterval = 50;
 
-const labelFilter = (dataFolder: string): string => JSON.stringify({ label: [`${labels.data}=${dataFolder}`] });
+const labelFilter = (path: string): string => JSON.stringify({ label: [`${labels.data}=${path}`] });
 
-/** Removes the containers of a data folder and resolves with their number. Rejects with a CallError if one remains. */
-export async function removeContainers(client: EngineClient, dataFolder: string): Promise<number> {
-  const query = { all: "1", filters: labelFilter(dataFolder) };
+/** Removes the containers with a label and resolves with their number. Rejects with a CallError if one remains. */
+async function removeContainers(client: EngineClient, path: string): Promise<number> {
+  const query = { all: "1", filters: labelFilter(path) };
   const listContainers = async () => containerList.parse(await client.call("GET", "/containers/json", { query }));
   const found = await listContainers();
   const deadline = performance.now() + removalTimeout;
@@ -47,9 +70,9 @@ export async function removeContainers(client: EngineClient, dataFolder: string)
   return found.length;
 }
 
-/** Removes the networks of a data folder to which no container is connected. */
-export async function removeNetworks(client: EngineClient, dataFolder: string): Promise<number> {
-  const query = { filters: labelFilter(dataFolder) };
+/** Removes the networks with a label to which no container is connected, and resolves with their number. */
+async function removeNetworks(client: EngineClient, path: string): Promise<number> {
+  const query = { filters: labelFilter(path) };
   const found = networkList.parse(await client.call("GET", "/networks", { query }));
   await Promise.all(found.map(({ Name }) => removeObject(client, `/networks/${Name}`, {})));
   return found.length;

@@ -1,17 +1,23 @@
 import { randomUUID } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { removeMarker, writeAtomically } from "../../../store/data-folder";
-import { labels } from "./spec";
 
-/** The id of a data folder's services in clusters, which only this folder has. */
+/** The id of a data folder's services in clusters. A copy of the folder gets another id, so that it never removes the pods of the original. */
 export function serviceIdOf(dataFolder: string): string {
-  const file = join(dataFolder, "cluster-id");
-  if (!existsSync(file)) writeAtomically(file, randomUUID());
-  return readFileSync(file, "utf8").trim();
+  const folder = realpathSync(dataFolder);
+  const fileIn = (path: string): string => join(path, "cluster-id");
+  const [id, path] = existsSync(fileIn(folder)) ? readFileSync(fileIn(folder), "utf8").split("\n") : [];
+  // A moved folder is no longer in its earlier place.
+  const isCopy = path !== undefined && path !== folder && existsSync(fileIn(path));
+  if (id !== undefined && path === folder) return id;
+  const serviceId = id === undefined || isCopy ? randomUUID() : id;
+  writeAtomically(fileIn(folder), `${serviceId}\n${folder}`);
+  if (isCopy) openPodPlace(folder).clear();
+  return serviceId;
 }
 
-/** The place of a data folder's pods; a killed service leaves its record, as it leaves its pods. */
+/** The place and label of a data folder's pods, for the user; a killed service leaves its record, as it leaves its pods. */
 export function openPodPlace(dataFolder: string) {
   const file = join(dataFolder, "cluster-pods");
   return {
@@ -21,8 +27,7 @@ export function openPodPlace(dataFolder: string) {
     remains(current?: string): Record<string, string> {
       const earlier = existsSync(file) ? readFileSync(file, "utf8") : current;
       if (earlier === current) return {};
-      const label = `${labels.service}=${serviceIdOf(dataFolder)}`;
-      return { earlier: `pods may remain in ${earlier}; delete them by their label ${label}` };
+      return { earlier: `pods may remain in ${earlier}` };
     },
   };
 }

@@ -1,23 +1,24 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createService } from "serverless-compute-local";
 import { expect, test } from "vitest";
 import { prune } from "../../../../service/cli/prune";
+import { openContainerMark } from "../../../../service/workers/runtimes/container/removal";
+import { openPodPlace, serviceIdOf } from "../../../../service/workers/runtimes/pod/place";
 import { scratchFolder, serviceFolder } from "../../../support/folders";
 import { unusedOrigin } from "../../../support/loopback";
 import { useDockerEngine } from "./support/docker-engine";
 
 const containers = 'may remain of an earlier start; after a stop, "serverless-compute-local prune" removes them';
-const pods = expect.stringMatching(
-  /^pods may remain in the namespace gpu of http:\S+; delete them by their label serverless-compute\/service=\S+$/,
-);
+const place = "the namespace gpu of http://192.0.2.1; delete them by their label serverless-compute/service=a";
+const pods = `pods may remain in ${place}`;
 
 test.each([
   ["none", { containers, earlier: pods }],
   ["auto", { earlier: pods }],
 ] as const)(
   "a start with the runtime %s names the workers that a killed service may have left in others",
-  async (runtime, place) => {
+  async (runtime, expected) => {
     const dataFolder = serviceFolder();
     const start = async () => {
       const service = await createService({ dataFolder, port: 0, runtime });
@@ -26,9 +27,9 @@ test.each([
     };
     expect(await start()).toEqual({});
     writeFileSync(join(dataFolder, "containers"), "");
-    writeFileSync(join(dataFolder, "cluster-pods"), "the namespace gpu of http://192.0.2.1");
-    expect(await start()).toEqual(place);
-    expect(await start()).toEqual(place);
+    writeFileSync(join(dataFolder, "cluster-pods"), place);
+    expect(await start()).toEqual(expected);
+    expect(await start()).toEqual(expected);
   },
 );
 
@@ -47,4 +48,32 @@ test("prune without an engine names the remedy", async () => {
   await expect(prune(scratchFolder(), () => engineAt(port), quiet)).rejects.toThrow(
     /does not respond: .*; start the engine, or set DOCKER_HOST to its address$/,
   );
+});
+
+/** A data folder with the records of its containers and pods, and an unused path beside it. */
+function recordedFolder() {
+  const top = scratchFolder();
+  const [folder, other] = [join(top, "data"), join(top, "other")];
+  mkdirSync(folder);
+  openContainerMark(folder).set();
+  openPodPlace(folder).set("the namespace gpu");
+  return { folder, other, id: serviceIdOf(folder) };
+}
+
+test("a moved data folder keeps its pods and the containers that have its earlier path", () => {
+  const { folder, other, id } = recordedFolder();
+  renameSync(folder, other);
+  expect(openContainerMark(other).paths()).toEqual([other, folder]);
+  expect([serviceIdOf(other), serviceIdOf(other)]).toEqual([id, id]);
+  expect(openPodPlace(other).remains()).toEqual({ earlier: "pods may remain in the namespace gpu" });
+});
+
+test("a copied data folder has no containers and pods of the original", () => {
+  const { folder, other, id } = recordedFolder();
+  cpSync(folder, other, { recursive: true });
+  expect(openContainerMark(other).paths()).toEqual([other]);
+  const copyId = serviceIdOf(other);
+  expect(copyId).not.toBe(id);
+  expect([serviceIdOf(folder), serviceIdOf(other)]).toEqual([id, copyId]);
+  expect(openPodPlace(other).remains()).toEqual({});
 });
