@@ -113,7 +113,7 @@ async function installNpmPackages({ folder, language, isNew }, packages, interru
   await mkdir(join(folder, packageFolder), { recursive: true });
   for (const file of packages.files) await cp(join(packages.folder, file), join(folder, packageFolder, file));
   const manifest = join(folder, "package.json");
-  if (!existsSync(manifest)) await writeFile(manifest, '{ "private": true }\n');
+  if (!existsSync(manifest)) await writeFile(manifest, '{\n  "private": true\n}\n');
   const own = packages.files.map((file) => `./${packageFolder}/${file}`);
   const others = isNew && language === "typescript" ? typescriptPackages : [];
   // The plugin does not require the packages that programs in TypeScript require.

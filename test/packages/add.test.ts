@@ -86,6 +86,8 @@ describe("the packages of a clone", { timeout: 280_000 }, () => {
       "plugins:\n  providers:\n    - name: serverless-compute\n      path: node_modules/pulumi-serverless-compute/bin\n      version: 0.1.0\n",
     );
     expect(existsSync(join(room.folder, "node_modules", "@pulumi"))).toBe(false);
+    // npm keeps the format of the new file.
+    expect(await read(room, "package.json")).toContain('{\n  "private": true,\n  "dependencies": {\n');
     expect(await install()).toEqual([]);
     expect(await read(room, "Pulumi.yaml")).toBe(text);
   });
