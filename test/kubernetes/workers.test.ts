@@ -1,6 +1,9 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { objectName } from "../../service/workers/runtimes/pod/spec";
+import { kubernetesShape } from "../../service/workers/runtimes/pod/settings";
+import { claimBody, objectName } from "../../service/workers/runtimes/pod/spec";
 import { httpServerEndpoint } from "../support/http-load";
 import { send, stringAt } from "../support/raw-http";
 import { createStorage, patch, startRig, useCluster } from "./rig";
@@ -61,6 +64,19 @@ test("a volume is a claim that workers share, that outlives the service, and tha
   expect(await rig.names("persistentvolumeclaims")).toEqual([`serverless-compute-${volume.id}`]);
   await rig.clients.management.deleteNetworkVolume(volume.id);
   await expect.poll(() => rig.names("persistentvolumeclaims")).toEqual([]);
+});
+
+test("a claim of another service remains if a volume with its id is deleted", async (context) => {
+  const { admin } = await useCluster(context);
+  const rig = await startRig(context);
+  const { management } = rig.clients;
+  const volume = await management.createNetworkVolume({ name: "models", size: 10, dataCenterId: "EU-RO-1" });
+  const path = `/api/v1/namespaces/${rig.namespace}/persistentvolumeclaims`;
+  await admin.call("POST", path, { body: claimBody(volume.id, 10, "another", kubernetesShape.parse({})) });
+  await management.deleteNetworkVolume(volume.id);
+  const reason = `the claim ${objectName(volume.id)} belongs to another service`;
+  await expect.poll(() => readFile(join(rig.dataFolder, "service.log"), "utf8")).toContain(reason);
+  expect(await rig.names("persistentvolumeclaims")).toEqual([objectName(volume.id)]);
 });
 
 test("a larger volume enlarges its claim for the next worker, if its storage class allows it", async (context) => {

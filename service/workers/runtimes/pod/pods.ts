@@ -226,8 +226,17 @@ export async function createPods({
 
     prepare: ({ serverPorts }: StartRequest) => ({ start: (worker: WorkerStart) => start(worker, serverPorts) }),
 
+    /** Deletes the claim of a volume, unless another service created it: the volumes of a copied data folder have the same ids. */
     async removeVolume(volumeId: string): Promise<void> {
-      await cluster.call("DELETE", cluster.path(`persistentvolumeclaims/${objectName(volumeId)}`), { accepts: 404 });
+      const name = objectName(volumeId);
+      const path = cluster.path(`persistentvolumeclaims/${name}`);
+      const test = { op: "test", path: `/metadata/labels/${labels.service.replace("/", "~1")}`, value: serviceId };
+      const headers = { "content-type": "application/json-patch+json" };
+      await cluster.call("PATCH", path, { body: [test], headers, accepts: 404 }).catch((error: unknown) => {
+        if (!(error instanceof CallError && error.status === 422)) throw error;
+        throw new Error(`the claim ${name} belongs to another service; delete it once no service uses it`);
+      });
+      await cluster.call("DELETE", path, { accepts: 404 });
     },
 
     // The nodes remove images that they no longer need.

@@ -226,7 +226,20 @@ describe("a service that starts", () => {
 test("the claim of a deleted volume is deleted, even if it never existed", async () => {
   const api = await useApiServer();
   const { pods } = await useRuntime();
-  api.replaced.set("DELETE persistentvolumeclaims/serverless-compute-v2", rejection(404, "not found"));
+  for (const method of ["PATCH", "DELETE"])
+    api.replaced.set(`${method} persistentvolumeclaims/serverless-compute-v2`, rejection(404, "not found"));
   for (const id of ["v1", "v2"]) await pods.removeVolume(id);
-  expect(api.changes()).toEqual(["v1", "v2"].map((id) => `DELETE persistentvolumeclaims/serverless-compute-${id}`));
+  expect(api.changes().filter((call) => call.startsWith("DELETE"))).toEqual(
+    ["v1", "v2"].map((id) => `DELETE persistentvolumeclaims/serverless-compute-${id}`),
+  );
+});
+
+test("the claim of another service's volume remains", async () => {
+  const api = await useApiServer();
+  const { pods } = await useRuntime();
+  api.replaced.set("PATCH persistentvolumeclaims/serverless-compute-v1", rejection(422, "the request is invalid"));
+  await expect(pods.removeVolume("v1")).rejects.toThrow(
+    "the claim serverless-compute-v1 belongs to another service; delete it once no service uses it",
+  );
+  expect(api.changes().filter((call) => call.startsWith("DELETE"))).toEqual([]);
 });
