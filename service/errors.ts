@@ -143,7 +143,8 @@ export const internalError = (): ServiceError =>
   new ServiceError("internal", "internal server error; see the service's log");
 
 /** The error for a request that the service ends because it stops. */
-export const serviceStopping = (): ServiceError => new ServiceError("stopping", "the service is stopping");
+export const serviceStopping = (): ServiceError =>
+  new ServiceError("stopping", "the service is stopping", { connection: "close" });
 
 /** The `code` of a system or SQLite error; empty for any other error. */
 export const codeOf = (error: unknown): string =>

@@ -273,7 +273,6 @@ async function startService(
         throw error instanceof ServiceError ? new StartError(error.message) : error;
       }
     },
-    requestCount: server.requestCount,
     stop: (deadline = 5000) => {
       stopped ??= stop(deadline);
       return stopped;

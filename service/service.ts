@@ -29,8 +29,6 @@ export interface Service {
    * Throws a StartError for an unknown endpoint or an invalid fault.
    */
   faults(endpointId: string, faults?: EndpointFaults): EndpointFaults;
-  /** Number of responses to users since the start; calls of workers are not counted. */
-  requestCount(): number;
   /** Rejects new requests, waits up to `deadline` ms (default 5000) for running workers, and closes the store. */
   stop(deadline?: number): Promise<void>;
 }

@@ -35,9 +35,6 @@ export class ShortLivedMap<Key, Value> {
     if (existed) this.#left++;
     return existed;
   }
-  clear(): void {
-    if (this.size > 0) this.#entries = new Map();
-  }
   keys(): Iterable<Key> {
     return this.#entries.keys();
   }

@@ -57,7 +57,6 @@ export function createServer(deps: {
   requestLimit: number;
 }) {
   const { auth, resources, rest, restV2, endpointRoutes, listening, retire, log, requestLimit } = deps;
-  let requests = 0;
   let isReady = false;
   let isStopping = false;
   const handleError = (error: FastifyError | ServiceError, request: FastifyRequest, reply: FastifyReply): void =>
@@ -96,15 +95,12 @@ export function createServer(deps: {
     Number(new URL(await server.listen({ port, host, backlog })).port);
 
   const checkHost = createHostCheck(listening);
-  /** Counts a user's request; returns the error while the service is stopping. Workers' calls are accepted until the last worker has ended. */
-  function countUser(): ServiceError | undefined {
-    requests += 1;
-    return isStopping ? new ServiceError("stopping", "the service is stopping", { connection: "close" }) : undefined;
-  }
+  /** The error for a user's request while the service is stopping. Workers' calls are accepted until the last worker has ended. */
+  const stoppingFault = (): ServiceError | undefined => (isStopping ? serviceStopping() : undefined);
   const registerForUsers = (prefix: string, register: (scope: FastifyInstance) => void): void =>
     void app.register(
       async (scope) => {
-        scope.addHook("onRequest", (_request, _reply, done) => done(countUser()));
+        scope.addHook("onRequest", (_request, _reply, done) => done(stoppingFault()));
         register(scope);
       },
       { prefix },
@@ -118,7 +114,7 @@ export function createServer(deps: {
   // Unknown paths are rejected before the body is read, because its errors do not matter.
   app.addHook("onRequest", (request, reply, done) => {
     if (!request.is404) return done();
-    const fault = countUser();
+    const fault = stoppingFault();
     if (fault) return done(fault);
     const isEndpoint = (id: string): boolean => resources.endpoints.find(id) !== undefined;
     rejectUnknownRoute(request, reply, { isEndpoint, admissionFault });
@@ -148,7 +144,7 @@ export function createServer(deps: {
   registerForUsers(roots.jobs, endpointRoutes.jobs);
   app.register(async (scope) => endpointRoutes.workerChannel(scope), { prefix: roots.jobs });
   registerForUsers("", (scope) => registerLocalRoutes(scope, auth, deps.local));
-  // Probes require no key and are not counted as users' requests.
+  // Probes require no key.
   app.get("/healthz", async () => ({ status: "ok" }));
   app.get("/readyz", async () => {
     if (isStopping) throw serviceStopping();
@@ -188,8 +184,6 @@ export function createServer(deps: {
     /** Listens on an additional address of this machine, only for workers' calls; resolves with the port, by default a free one. */
     listenForWorkers: (address: string, port = 0): Promise<number> =>
       workerServers.get(address)?.port ?? openWorkerServer(address, port),
-    /** Number of responses to users since the start; calls of workers are not counted. */
-    requestCount: (): number => requests,
     /** Makes `/readyz` return 200. */
     setReady(): void {
       isReady = true;

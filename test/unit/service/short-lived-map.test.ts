@@ -15,8 +15,6 @@ test("behaves like a Map after many removals", () => {
   expect([...map]).toEqual([...plain]);
   expect([...map.keys()]).toEqual([...plain.keys()]);
   expect([...map.values()]).toEqual([...plain.values()]);
-  map.clear();
-  expect([map.size, [...map]]).toEqual([0, []]);
 });
 
 test("an iteration skips entries removed during it, and visits each entry once", () => {
