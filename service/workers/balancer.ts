@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { Clock } from "serverless-compute-api/clock";
 import { notFound, ServiceError, serviceStopping } from "../errors";
 import type { ServiceTimings } from "../timings";
-import type { WorkerProblems } from "./problems";
 import type { WorkerRegistry } from "./registry";
 import type { ManagedWorker, Worker } from "./worker";
 import { checkHealth, type WorkerServer } from "./worker-server";
@@ -29,12 +28,13 @@ export type Balancer = ReturnType<typeof createBalancer>;
 /** Assigns the requests of load balancing endpoints to healthy workers. */
 export function createBalancer({
   registry,
-  problems,
+  waitReason,
   clock,
   timings,
 }: {
   registry: Pick<WorkerRegistry, "byEndpoint" | "events">;
-  problems: Pick<WorkerProblems, "of">;
+  /** Returns the reason why the endpoint's requests wait for a worker; undefined without one. */
+  waitReason(endpointId: string): string | undefined;
   clock: Clock;
   timings: Pick<ServiceTimings, "healthInterval" | "requestWait">;
 }) {
@@ -102,7 +102,7 @@ export function createBalancer({
         signal: ended.signal,
       });
       clock.sleep(timings.requestWait, ended.signal).then(
-        () => waiter.fail(noWorkerError(timings.requestWait, problems.of(endpointId))),
+        () => waiter.fail(noWorkerError(timings.requestWait, waitReason(endpointId))),
         () => undefined,
       );
       registry.events.emit("changed", endpointId);

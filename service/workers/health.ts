@@ -6,7 +6,7 @@ import type { ServiceTimings } from "../timings";
 import type { WorkerRegistry } from "./registry";
 import { isBusy, phaseOf } from "./worker-record";
 
-/** The reason why jobs wait although no start has failed; undefined if workers are idle or may still start. */
+/** The reason why jobs or requests wait although no start has failed; undefined if workers are idle or may still start. */
 export function waitReason(
   workers: Record<"idle" | "running" | "initializing", number>,
   workersMax: number,
@@ -29,6 +29,8 @@ export function readHealth(
     counters: Pick<JobCounters, "read">;
     active: Pick<ActiveJobs, "waiting" | "running">;
     registry: WorkerRegistry;
+    /** Number of a load balancer's requests that wait for a worker. */
+    waitingRequests: number;
     workersMax: number;
     lackOfStock(endpointId: string): string | undefined;
     throttled(endpointId: string): number;
@@ -36,7 +38,7 @@ export function readHealth(
     clock: Clock;
     timings: ServiceTimings;
   },
-): EndpointHealth {
+): EndpointHealth & { message?: string } {
   const { counters, active, registry, clock, timings } = deps;
   const now = clock.now();
   const workers = {
@@ -57,7 +59,9 @@ export function readHealth(
   const jobs = { completed, failed, inProgress, inQueue: active.waiting(endpointId), retried };
   const message =
     deps.problem(endpointId) ??
-    (jobs.inQueue > 0 ? waitReason(workers, deps.workersMax, deps.lackOfStock(endpointId)) : undefined);
+    (jobs.inQueue + deps.waitingRequests > 0
+      ? waitReason(workers, deps.workersMax, deps.lackOfStock(endpointId))
+      : undefined);
   // An additional field, so that a smoke test can report why its job waits.
   return { jobs, workers, ...(message === undefined ? {} : { message }) };
 }

@@ -1,6 +1,5 @@
 import type { Logger } from "pino";
 import { type Clock, elapsedTime, steadyClock } from "serverless-compute-api/clock";
-import type { EndpointHealth } from "serverless-compute-api/shapes";
 import { messageOf } from "../errors";
 import type { Faults } from "../faults/faults";
 import type { JobQueue } from "../queue";
@@ -98,7 +97,12 @@ export function createWorkers({
   });
   let earlierEnded: Promise<void> = Promise.resolve();
   let survivors: Survivor[] = [];
-  const balancer = createBalancer({ registry, problems, clock: monotonicClock, timings });
+  const balancer = createBalancer({
+    registry,
+    waitReason: (endpointId) => health(endpointId).message,
+    clock: monotonicClock,
+    timings,
+  });
   const pool = createWorkerPool({
     registry,
     dispatcher,
@@ -135,6 +139,21 @@ export function createWorkers({
     return (text) => createRedaction([...endpoints.secretValues(endpointId), token])(text);
   }
 
+  function health(endpointId: string): ReturnType<typeof readHealth> {
+    return readHealth(endpointId, {
+      counters,
+      active,
+      registry,
+      waitingRequests: balancer.waiting(endpointId).length,
+      workersMax: endpoints.get(endpointId)?.workersMax ?? 0,
+      lackOfStock: starter.lackOfStock,
+      throttled: pool.throttled,
+      problem: problems.of,
+      clock: monotonicClock,
+      timings,
+    });
+  }
+
   return {
     balancer,
     dispatcher,
@@ -142,18 +161,7 @@ export function createWorkers({
     registration,
     tokens,
 
-    health: (endpointId: string): EndpointHealth =>
-      readHealth(endpointId, {
-        counters,
-        active,
-        registry,
-        workersMax: endpoints.get(endpointId)?.workersMax ?? 0,
-        lackOfStock: starter.lackOfStock,
-        throttled: pool.throttled,
-        problem: problems.of,
-        clock: monotonicClock,
-        timings,
-      }),
+    health,
 
     /** Number of an endpoint's running workers; its rate limit depends on it. */
     countRunning: (endpointId: string): number =>

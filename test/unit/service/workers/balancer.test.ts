@@ -14,7 +14,7 @@ async function useBalancer(problem?: string) {
   const clock = new ManualClock();
   const health = new Map<string, number>();
   const timings = { healthInterval: 1000, requestWait: 60_000 };
-  const balancer = createBalancer({ ...pool, clock, timings, problems: { of: () => problem } });
+  const balancer = createBalancer({ ...pool, clock, timings, waitReason: () => problem });
   const server = createServer(({ url = "" }, response) => response.writeHead(health.get(url.slice(1)) ?? 200).end());
   const port = Number(new URL(await listenOnLoopback(server)).port);
   onTestFinished(() => closeServer(server));

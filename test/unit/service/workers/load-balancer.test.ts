@@ -100,6 +100,16 @@ test.each([
   await expect.poll(rejection).toBe(JSON.stringify({ error: `no workers available within 0.3 s: ${reason}` }));
 });
 
+test.each([
+  ["workersMax 0", { workers: { min: 0, max: 0 } }, {}, "workersMax is 0, so no worker starts"],
+  ["no stock", {}, { stock: { cpu3c: "NONE" as const } }, "no stock of cpu3c, so no worker starts"],
+])("a request to an endpoint with %s receives 400 with the reason", async (_what, fields, options, reason) => {
+  const { request } = await useLoadBalancer(fields, { requestWait: 50 }, options);
+  const response = await request("/");
+  expect(response.status).toBe(400);
+  expect(await response.json()).toEqual({ error: `no workers available within 0.05 s: ${reason}` });
+});
+
 test("requests receive 502 with the last lines of workers that end before they are healthy", async () => {
   const { request } = await useLoadBalancer({ env: { BREAKS: "start", VERSION: "7" } });
   const response = await request("/");
