@@ -5,7 +5,7 @@ import { type CommandOutput, tableText } from "./command-output";
 import { findEndpoint, type NamedEndpoint } from "./endpoint-names";
 import { JobFailed, streamUntilFinal, waitUntilFinal } from "./job-waits";
 import { elementTexts, memberTexts } from "./json-text";
-import { parseJson } from "./response";
+import { parseJson, parseResponse } from "./response";
 import { endpointHealth, isFinal, type JobRecord, type JobStatus, jobRecord, jobStatus, jobVisibility } from "./shapes";
 
 export { type CommandOutput, rejectEmptyValues, tableText, untilInterrupted, watchOutput } from "./command-output";
@@ -71,7 +71,9 @@ function bodyOf({ status, text }: JobResponse): string {
   throw new Error(text);
 }
 
-const parseRecord = (text: string): JobRecord => jobRecord.parse(JSON.parse(text));
+/** Parses a response by its shape; throws an ApiError that names an invalid field. */
+const parseBody = <Shape extends z.ZodType>(text: string, shape: Shape): z.output<Shape> =>
+  parseResponse(parseJson(text), shape, { method: "GET", url: "" }, { ambiguous: false });
 
 /** The outputs in a response of /stream, a list or `{status, stream}`, as unchanged JSON texts. */
 function chunksOf(response: string): string[] {
@@ -95,13 +97,13 @@ export async function runJob(
   const { id: endpointId } = findEndpoint(endpoint, await service.endpoints());
   const submission = bodyOf(await service.send("POST", endpointId, "run", `{"input":${input}}`));
   if (!sync && !stream) return output.out(submission);
-  const { id } = parseRecord(submission);
+  const { id } = parseBody(submission, jobRecord);
   let record = submission;
   let hasWaited = false;
   let printedReason: string | undefined;
   const readJob = async (): Promise<JobRecord> => {
     record = await readNewJob(service, endpointId, `status/${id}`);
-    const job = parseRecord(record);
+    const job = parseBody(record, jobRecord);
     if (job.status !== "IN_QUEUE") return job;
     const reason = hasWaited ? await readWaitReason(service, endpointId) : undefined;
     if (reason !== undefined && reason !== printedReason) output.err(`job ${id} waits: ${reason}`);
@@ -225,7 +227,7 @@ export async function listJobs(
 
 /** Prints the numbers of an endpoint's jobs. */
 async function printCounts(service: JobService, endpointId: string, output: CommandOutput): Promise<void> {
-  const { jobs } = endpointHealth.parse(JSON.parse(bodyOf(await service.send("GET", endpointId, "health"))));
+  const { jobs } = parseBody(bodyOf(await service.send("GET", endpointId, "health")), endpointHealth);
   output.err("The service does not list jobs. The counts come from /health; --state and --limit have no effect.");
   const counts = [jobs.inQueue, jobs.inProgress, jobs.completed, jobs.failed, jobs.retried];
   output.out(tableText(["IN QUEUE", "IN PROGRESS", "COMPLETED", "FAILED", "RETRIED"], [counts]));
@@ -263,7 +265,7 @@ async function callFoundJob(
 ): Promise<void> {
   const text = bodyOf(found);
   if (operation === "status") return output.out(text);
-  const { id, status } = jobRecord.parse(JSON.parse(text));
+  const { id, status } = parseBody(text, jobRecord);
   if (operation === "cancel" && isFinal(status)) output.err(`job ${id}: already ${status}`);
   output.out(bodyOf(await service.send("POST", endpointId, `${operation}/${id}`)));
 }

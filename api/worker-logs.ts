@@ -68,8 +68,8 @@ export interface WorkerLogOptions {
 
 /**
  * Reads the last lines of a worker's output and then new lines, until the service ends the stream or the signal aborts. Continues after the
- * last line if the connection is lost or the service restarts. Resolves with the position after the last line. Requires REST v2 at `baseUrl`. Rejects with an
- * ApiError, but not for an unknown worker, which has ended.
+ * last line if the connection is lost or the service restarts. Resolves with the position after the last line. Rejects with an ApiError, but
+ * not for an unknown worker, which has ended. Requires REST v2 at `baseUrl`. Each log occupies one of the clients' `maxInFlight` calls.
  */
 export async function followWorkerLog(
   { transport, baseUrl }: { transport: Transport; baseUrl: string },

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { json, startFaultyServer } from "../../../support/faulty-server";
+import { type Behaviour, json, startFaultyServer } from "../../../support/faulty-server";
 import { setEnvironment } from "./job-service";
 import { command } from "./terminal";
 
@@ -38,3 +38,33 @@ test.each([
     expect(err).toContain(reason);
   },
 );
+
+const page: Behaviour = { action: "respond", status: 200, body: "<html>" };
+const withoutId = json({ status: "IN_QUEUE" });
+
+test.each<[string[], string, Behaviour, string]>([
+  [["jobs", "chat"], "/health", page, "response is not valid JSON"],
+  [
+    ["jobs", "chat"],
+    "/health",
+    json({ jobs: { inQueue: null }, workers: {} }),
+    '"jobs.inQueue" in the response is invalid: expected number, received null',
+  ],
+  [["cancel", "j1"], "/status/", page, "response is not valid JSON"],
+  [["retry", "j1"], "/status/", withoutId, '"id" in the response'],
+  [["run", "chat", "{}", "--sync"], "/run", page, "response is not valid JSON"],
+  [["run", "chat", "{}", "--stream"], "/run", withoutId, '"id" in the response'],
+  [["run", "chat", "{}", "--sync"], "/status/", page, "the wait for job j1 failed"],
+])("%j reports an invalid response of %s in one line", async (words, path, response, message) => {
+  const { origin, close } = await startFaultyServer(({ url }) => {
+    if (url.startsWith("/v2/serverless")) return json({ endpoints: [endpoint] });
+    if (url.includes(path)) return response;
+    return url.includes("/requests") ? json({}, 404) : json({ id: "j1", status: "IN_QUEUE", stream: [] });
+  });
+  onTestFinished(close);
+  setEnvironment({ SERVERLESS_COMPUTE_API_KEY: "k".repeat(32), SERVERLESS_COMPUTE_URL: origin });
+  const { code, err } = await command(words);
+  expect(code).toBe(1);
+  expect(err).toContain(message);
+  expect(err.trimEnd()).not.toContain("\n");
+});
