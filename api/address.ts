@@ -25,7 +25,7 @@ export function pathSegment(id: string, subject: string, request: { method: stri
 
 /** Returns whether an address is a loopback address. */
 export function isLoopback(url: string): boolean {
-  return URL.canParse(url) && /^(localhost$|\[::1]$|127\.)/.test(new URL(url).hostname);
+  return URL.canParse(url) && /^(localhost|\[::1]|127[.\d]+)$/.test(new URL(url).hostname);
 }
 
 /** Root of an endpoint's job API (interface: Endpoint). `serverlessUrl` must be normalized by `parseAddress`; it may end with `/v2`. */

@@ -12,6 +12,7 @@ test.each([
   ...["", "endpoint.example", "https://"].map((address) => [address, "/x", wrongAddress(address)]),
   // It would expose the key.
   ["http://endpoint.example", "/x", "http://endpoint.example is not encrypted"],
+  ["http://127.0.0.1.endpoint.example", "/x", "http://127.0.0.1.endpoint.example is not encrypted"],
   ["http://me:pw@endpoint.example?token=x", "/x", "address http://endpoint.example is not encrypted"],
 ])("a request to an endpoint at %j with the path %j is rejected: %s", async (address, path, message) => {
   const { clients, failure, origin, requests } = await startRig([json({})]);
