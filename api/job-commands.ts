@@ -137,7 +137,8 @@ export async function runJob(
 
 /** Reads the reason why an endpoint's jobs wait, in one line. Only the local service reports it, in an additional field. */
 async function readWaitReason(service: JobService, endpointId: string): Promise<string | undefined> {
-  const { text } = await service.send("GET", endpointId, "health");
+  // The wait must not depend on a reason.
+  const { text } = await service.send("GET", endpointId, "health").catch(() => ({ text: "" }));
   const message = endpointHealth.safeParse(parseJson(text)).data?.["message"];
   return typeof message === "string" ? message.split("\n", 1).join("") : undefined;
 }

@@ -39,6 +39,20 @@ test.each([
   },
 );
 
+test("run --sync waits for a queued job although its endpoint's /health fails", async () => {
+  let polls = 0;
+  const { origin, close } = await startFaultyServer(({ url }) => {
+    if (url.startsWith("/v2/serverless")) return json({ endpoints: [endpoint] });
+    if (url.includes("/health")) return json({ message: "not allowed" }, 403);
+    if (url.includes("/status/")) polls += 1;
+    return json({ id: "j1", status: polls < 4 ? "IN_QUEUE" : "COMPLETED" });
+  });
+  onTestFinished(close);
+  setEnvironment({ SERVERLESS_COMPUTE_API_KEY: "k".repeat(32), SERVERLESS_COMPUTE_URL: origin });
+  const { code, out, err } = await command(["run", "chat", "{}", "--sync"]);
+  expect({ code, out, err }).toEqual({ code: 0, out: '{"id":"j1","status":"COMPLETED"}', err: "" });
+});
+
 const page: Behaviour = { action: "respond", status: 200, body: "<html>" };
 const withoutId = json({ status: "IN_QUEUE" });
 
