@@ -117,7 +117,10 @@ export interface ManagementClient {
    */
   deleteTemplate(id: string, options?: CallOptions): Promise<void>;
 
-  /** Requires `templateId`, `imageName` or, with REST v2, both. */
+  /**
+   * Requires `templateId`, `imageName` or, with REST v2, both. With REST v2, creates and updates use the template's settings that these
+   * clients have read last. If another program may have changed the template, call `readTemplate` first.
+   */
   createEndpoint(settings: EndpointSettings, options?: CallOptions): Promise<EndpointRecord>;
   readEndpoint(id: string, options?: CallOptions): Promise<EndpointRecord | undefined>;
   /** Adds the pools that contain the GPU types of an endpoint. Absent if the dialect returns the pools. */

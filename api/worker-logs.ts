@@ -82,13 +82,15 @@ export async function followWorkerLog(
   let lastId = after;
   let failures = 0;
   for (;;) {
+    /** Position of an event that the service may send once more. Other lines may have the same time as the line before. */
+    let repeatedId = lastId;
     const readPart = createEventReader(({ id, data }) => {
       const { data: line } = logLine.safeParse(parseJson(data));
-      const position = id ?? line?.ts;
-      // A service may send the event of the position once more.
-      if (!line || position === lastId) return;
-      lastId = position;
-      onLine(line);
+      if (!line) return;
+      lastId = id ?? line.ts;
+      const isRepeated = lastId === repeatedId;
+      repeatedId = undefined;
+      if (!isRepeated) onLine(line);
     });
     let callerFault: { error: unknown } | undefined;
     const onText = (part: string): void => {

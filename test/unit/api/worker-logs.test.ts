@@ -51,6 +51,8 @@ test.each<[string, string, string[]]>([
   ["CR", `${(event(1, "one") + event(2, "two")).replaceAll("\n", "\r")}:\n`, ["one", "two"]],
   ["comments and fields that it does not know", `:\n\nretry: 5\nevent: line\n${event(1, "one")}:end\n\n`, ["one"]],
   ["events without an id", `data: ${data(1, "one")}\n\ndata:${data(2, "two")}\n\n`, ["one", "two"]],
+  ["lines of the same time", event(1, "one") + event(1, "two") + event(1, "one"), ["one", "two", "one"]],
+  ["lines of the same time without an id", `data: ${data(1, "one")}\n\ndata: ${data(1, "two")}\n\n`, ["one", "two"]],
   ["data in several lines", `data: {"source":"container",\ndata: "line":"one","ts":"${time(1)}"}\n\n`, ["one"]],
   ["data that is no line", `data: {}\n\ndata: text\n\n${event(1, "one")}`, ["one"]],
   ["characters of several bytes", event(1, "Grüße, 世界 🚀"), ["Grüße, 世界 🚀"]],
@@ -107,6 +109,14 @@ test.each<[string, Responder, object]>([
   const result = await follow([...Array(40).fill(responder), late], {}, { clock: fastClock });
   expect(result).toMatchObject(end);
   expect(result.positions).toHaveLength("code" in end ? 21 : 41);
+});
+
+test("omits the last line if the service sends it once more after a lost connection", async () => {
+  const result = await follow([
+    (response) => void head(response).write(event(1, "one"), () => response.socket?.destroy()),
+    (response) => void head(response).end(event(1, "one") + event(2, "two")),
+  ]);
+  expect(result).toMatchObject({ lines: ["one", "two"], position: time(2) });
 });
 
 test("continues after an error of the service", async () => {
