@@ -1,26 +1,22 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
+import { join } from "node:path";
 import { isAlive } from "../child.mjs";
 
 /**
- * Addresses of a running local service.
- * @typedef {object} ServiceAddresses
- * @property {string} baseUrl
- * @property {string} graphqlUrl
- * @property {string} serverlessUrl
- * @property {string} apiKeyFile
- * @property {number} pid The process that runs it.
+ * Access to a running local service.
+ * @typedef {{ serverlessUrl: string, apiKey: string }} ServiceAccess
  */
 
 /**
  * A local service in this process.
- * @typedef {object} RunningService
- * @property {ServiceAddresses} addresses
- * @property {string} apiKey
+ * @typedef {object} OwnService
  * @property {string | undefined} consoleUrl A link that opens the service's console once. It is not stored.
- * @property {boolean} hasMoved True if the addresses differ from the addresses of the previous run, which are in the stack's state.
+ * @property {boolean} hasMoved True if the address differs from that of the previous run, which is in the stack's state.
  * @property {() => Promise<void>} stop Stops it gracefully.
  */
+
+/** @typedef {ServiceAccess & OwnService} RunningService */
 
 /** Default port of clients. */
 const defaultPort = 7337;
@@ -28,36 +24,38 @@ const defaultPort = 7337;
 /**
  * Starts the local service in this process, on the port of its previous run if that is free.
  * @param {import("serverless-compute-local").ServiceOptions & { dataFolder: string }} options
- * @param {string} addressFile File with its addresses while it runs.
+ * @param {string} addressFile File with its address and process.
  * @returns {Promise<RunningService>}
  */
 export async function startService(options, addressFile) {
-  const previous = await readAddresses(addressFile);
-  const port = await freePort([...(previous ? [Number(new URL(previous.baseUrl).port)] : []), defaultPort]);
+  const previous = await readAddress(addressFile);
+  const port = await freePort([...(previous ? [Number(new URL(previous.serverlessUrl).port)] : []), defaultPort]);
   // The package is built by now.
   const { createService } = await import("serverless-compute-local");
-  const service = await createService({ ...options, port });
-  const addresses = toAddresses({ ...service, pid: process.pid });
-  await writeFile(addressFile, JSON.stringify(addresses));
-  const hasMoved = previous !== undefined && previous.serverlessUrl !== addresses.serverlessUrl;
-  return { addresses, apiKey: service.apiKey, consoleUrl: service.consoleUrl, hasMoved, stop: () => service.stop() };
+  const { serverlessUrl, apiKey, consoleUrl, stop } = await createService({ ...options, port });
+  await writeFile(addressFile, JSON.stringify({ serverlessUrl, pid: process.pid }));
+  const hasMoved = previous !== undefined && previous.serverlessUrl !== serverlessUrl;
+  return { serverlessUrl, apiKey, consoleUrl, hasMoved, stop: () => stop() };
 }
 
 /**
  * The service that another script has started, if it responds.
  * @param {string} addressFile
+ * @param {string} dataFolder
+ * @returns {Promise<ServiceAccess | undefined>}
  */
-export async function findService(addressFile) {
-  const addresses = await readAddresses(addressFile);
+export async function findService(addressFile, dataFolder) {
+  const address = await readAddress(addressFile);
   // Another program may use the port now; it must not receive the key.
-  if (addresses === undefined || !isAlive(addresses.pid)) return undefined;
+  if (address === undefined || !isAlive(address.pid)) return undefined;
+  const { serverlessUrl } = address;
   try {
-    const apiKey = (await readFile(addresses.apiKeyFile, "utf8")).trim();
-    const response = await fetch(`${addresses.baseUrl}/templates`, {
+    const apiKey = (await readFile(join(dataFolder, "api-key"), "utf8")).trim();
+    const response = await fetch(`${serverlessUrl}/v2/templates`, {
       headers: { authorization: `Bearer ${apiKey}` },
       signal: AbortSignal.timeout(3_000),
     });
-    return response.ok ? { addresses, apiKey } : undefined;
+    return response.ok ? { serverlessUrl, apiKey } : undefined;
   } catch {
     return undefined;
   }
@@ -65,12 +63,12 @@ export async function findService(addressFile) {
 
 /**
  * Objects that still exist in the service, as `kind name`; empty if there are none.
- * @param {{ addresses: ServiceAddresses, apiKey: string }} service
+ * @param {ServiceAccess} service
  * @returns {Promise<string[]>}
  */
-export async function remainingObjects({ addresses, apiKey }) {
+export async function remainingObjects({ serverlessUrl, apiKey }) {
   const query = "{ myself { endpoints { name } podTemplates { name } networkVolumes { name } secrets { name } } }";
-  const response = await fetch(addresses.graphqlUrl, {
+  const response = await fetch(`${serverlessUrl}/graphql`, {
     method: "POST",
     headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
     body: JSON.stringify({ query }),
@@ -84,27 +82,16 @@ export async function remainingObjects({ addresses, apiKey }) {
   return Object.entries(data.myself).flatMap(([kind, found]) => found.map(({ name }) => `${kind} ${name}`));
 }
 
-/** @param {string} addressFile */
-async function readAddresses(addressFile) {
+/**
+ * @param {string} addressFile
+ * @returns {Promise<{ serverlessUrl: string, pid: number } | undefined>}
+ */
+async function readAddress(addressFile) {
   try {
-    return toAddresses(JSON.parse(await readFile(addressFile, "utf8")));
+    return JSON.parse(await readFile(addressFile, "utf8"));
   } catch {
     return undefined;
   }
-}
-
-/**
- * @param {{ [Key in keyof ServiceAddresses]?: unknown }} value
- * @returns {ServiceAddresses}
- */
-function toAddresses({ baseUrl, graphqlUrl, serverlessUrl, apiKeyFile, pid }) {
-  return {
-    baseUrl: String(baseUrl),
-    graphqlUrl: String(graphqlUrl),
-    serverlessUrl: String(serverlessUrl),
-    apiKeyFile: String(apiKeyFile),
-    pid: Number(pid),
-  };
 }
 
 /**

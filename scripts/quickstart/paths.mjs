@@ -11,7 +11,7 @@ export const paths = {
   folder,
   lock: `${folder}.lock`,
   service: join(folder, "service"),
-  addresses: join(folder, "service.json"),
+  address: join(folder, "service.json"),
   home: join(folder, "pulumi-home"),
   backend: join(folder, "backend"),
   stack: join(folder, "stack"),
@@ -35,7 +35,7 @@ export async function createFolders() {
  * Environment for the CLI with the quickstart's stack and service only: no Pulumi settings of the user, and no address
  * or key of another service.
  * @param {import("../cli/folder.mjs").Cli} cli
- * @param {{ addresses: import("./local-service.mjs").ServiceAddresses, apiKey: string } | undefined} service
+ * @param {import("./local-service.mjs").ServiceAccess | undefined} service
  * @returns {NodeJS.ProcessEnv}
  */
 export function quickstartEnvironment(cli, service) {
@@ -51,7 +51,7 @@ export function quickstartEnvironment(cli, service) {
     PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
     DO_NOT_TRACK: "1",
     ...(service && {
-      SERVERLESS_COMPUTE_URL: service.addresses.serverlessUrl,
+      SERVERLESS_COMPUTE_URL: service.serverlessUrl,
       SERVERLESS_COMPUTE_API_KEY: service.apiKey,
     }),
   };

@@ -11,7 +11,7 @@ await runScript(async () => {
   const progress = createProgress();
   const cli = await setUp({ progress });
   await createFolders();
-  const service = await findService(paths.addresses);
+  const service = await findService(paths.address, paths.service);
   if (service === undefined && callsService(args)) {
     progress.print("The local service is not running. Start it with `npm run quickstart`, and repeat this command.");
     return 1;

@@ -50,12 +50,12 @@ async function open(once) {
   const images = { "acme/greeter:1": join(root, "examples/quickstart/handler.mjs") };
   const service = await startService(
     { dataFolder: paths.service, images, templateRelease, logLevel: "info", onNotice: print },
-    paths.addresses,
+    paths.address,
   );
   /** @type {AbortSignal | undefined} Undefined until the CLI is ready: Ctrl-C then ends this process. */
   let interrupt;
   try {
-    print(`Local service: ${new URL(service.addresses.baseUrl).origin}`);
+    print(`Local service: ${service.serverlessUrl}`);
     // With --once, no user reads the link, and the output may be stored in logs.
     if (staysRunning) print(`Console: open ${service.consoleUrl} (the link works once)`);
     const cli = await pendingCli;
@@ -87,7 +87,7 @@ async function deployAndStay(stack, service, interrupt) {
   }
   const outputs = await stack.outputs();
   const isValid = await check(stack, outputs);
-  showNext(service.addresses, outputs);
+  showNext(service.serverlessUrl, outputs);
   await whenAborted(interrupt);
   return isValid ? 0 : 1;
 }

@@ -38,10 +38,10 @@ export function showOutput(answer, fingerprint) {
 
 /**
  * Next steps for the user while the service runs.
- * @param {import("./local-service.mjs").ServiceAddresses} addresses
+ * @param {string} serverlessUrl
  * @param {Record<string, unknown>} outputs
  */
-export function showNext(addresses, outputs) {
+export function showNext(serverlessUrl, outputs) {
   const data = relative(root, paths.service);
   const rows = [
     ["npm run pulumi -- preview", "shows no changes"],
@@ -57,6 +57,6 @@ export function showNext(addresses, outputs) {
   print(`  node service/bin/serverless-compute-local.js open --data ${data}`);
   print("\nOr send a request to the endpoint:");
   print(`  KEY=$(node service/bin/serverless-compute-local.js key --data ${data})`);
-  print(`  curl ${outputs["url"] ?? addresses.serverlessUrl}/runsync -H "authorization: Bearer $KEY" \\`);
+  print(`  curl ${outputs["url"] ?? serverlessUrl}/runsync -H "authorization: Bearer $KEY" \\`);
   print(`    -H "content-type: application/json" -d '{"input": {"name": "you"}}'`);
 }
