@@ -256,8 +256,9 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         const known = hasProperties(olds) ? [olds.properties, inputs.properties] : undefined;
         const outputs = outputsOf(result.outputs, olds, known);
         recordObject(providerProcess, id, outputs);
-        const { secretPaths } = outputsOf(result.inputs, inputs, known);
-        return { outputs, inputs: inputsOf(result.inputs, { ...inputs, secretPaths }) };
+        // With the resource option additionalSecretOutputs, only the outputs in the state are secret.
+        const secrets = { ...inputs, secretPaths: [...inputs.secretPaths, ...olds.secretPaths] };
+        return { outputs, inputs: outputsOf(result.inputs, secrets, known) };
       }),
 
     update: (call: ResourceCall, id: string, olds: PropertyMap, news: PropertyMap) =>

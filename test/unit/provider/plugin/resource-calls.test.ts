@@ -162,6 +162,17 @@ test("a lookup rejects functions and arguments with the names of properties of e
   expect(await failed("getTemplate", { toString: "x" })).toMatch(/^getTemplate: unknown argument "toString";/);
 });
 
+test("a refresh returns no input in plain text that the resource option additionalSecretOutputs encrypts", async () => {
+  const found = { tags: ["found"], pin: "4711" };
+  const box = createBoxLifecycle({ read: async () => ({ inputs: found, outputs: found }) });
+  const reading = resourceCalls(await createLoggingHost("unused"), { Box: box });
+  const properties = engineProperties({ tags: asSecret(["known"]) });
+  const inputs = engineProperties({ tags: ["known"] });
+  const read = await reading.read({ id: "box-1", urn: urnOf("Box"), properties, inputs, timeout: 0 });
+  expect(roundTrip(read.inputs).secretPaths).toContainEqual(["tags"]);
+  expect(roundTrip(read.properties).secretPaths).toContainEqual(["tags"]);
+});
+
 test("a list that contains a secret is secret as a whole, because its elements may move", async () => {
   const properties = engineProperties({ tags: ["a", asSecret("4711")] });
   const read = await calls.read({ id: "box-1", urn: urnOf("Box"), properties, inputs: properties, timeout: 0 });
