@@ -9,7 +9,7 @@ import { createPipeline } from "../framework/pipeline";
 import { createProviderProcess, type ProviderProcess } from "../framework/process";
 import { autoNaming } from "../framework/urn";
 import { sdkError } from "./failures";
-import { type InternalInputs, splitProperties, type TimedOperation } from "./internal-inputs";
+import { type InternalInputs, splitProperties, type TimedOperation, timedOperations } from "./internal-inputs";
 
 /** Properties for the SDK: secrets are marked, and internal inputs are included, because refresh and delete receive outputs only. */
 const wireOf = ({ properties, secretPaths }: PropertyMap, { wire }: InternalInputs): EngineProperties => ({
@@ -28,12 +28,12 @@ export function createProvider(
 
   /** Calls an operation; errors get the name of the resource. */
   const callOperation = async <Result>(
-    operation: TimedOperation | "read" | "diff",
+    operation: TimedOperation | "diff",
     { internal }: { internal: InternalInputs },
     action: (call: { urn: string; timeout: number | undefined }) => Promise<Result>,
   ): Promise<Result> => {
     try {
-      const timeout = operation === "read" || operation === "diff" ? undefined : internal.timeout(operation);
+      const timeout = operation === "diff" ? undefined : internal.timeout(operation);
       return await action({ urn: internal.urn, timeout });
     } catch (thrown) {
       const subject = `${operations.kind} ${JSON.stringify(internal.resourceName)}, ${operation}`;
@@ -50,7 +50,7 @@ export function createProvider(
     check: async (olds: EngineProperties, news: EngineProperties) => {
       const { internal, ...newProperties } = splitProperties(news);
       try {
-        for (const operation of ["create", "update", "delete"] as const) internal.timeout(operation);
+        for (const operation of timedOperations) internal.timeout(operation);
         const { inputs, failures } = await pipeline.check(
           { urn: internal.urn },
           splitProperties(olds),
@@ -74,8 +74,10 @@ export function createProvider(
           newProperties,
           newProperties.internal.requiresReplacement,
         );
-        // A delete receives only the outputs in state, so they must contain a changed timeout.
-        const isStored = oldProperties.internal.timeout("delete") === newProperties.internal.timeout("delete");
+        // A read and a delete receive only the outputs in state, so they must contain a changed timeout.
+        const isStored = (["read", "delete"] as const).every(
+          (operation) => oldProperties.internal.timeout(operation) === newProperties.internal.timeout(operation),
+        );
         return { changes: changes.length > 0 || hasPlaintextSecrets || !isStored, ...rest };
       });
     },

@@ -33,7 +33,7 @@ function overview({ resources }) {
 
 **Import** requires the plugin ([guide](../guides/adopt-and-import.md)).
 
-**Timeouts**: the resource option \`customTimeouts\` limits a whole create, update or delete
+**Timeouts**: the resource option \`customTimeouts\` limits a whole create, read, update or delete
 ([details](../drift-and-faults.md#lost-responses)). Without it, \`callLimit\` limits each call and \`templateReleaseLimit\` the
 delete of a template ([settings](settings.md)). Jobs and verifications have \`timeout\`.`,
   ]);

@@ -23,9 +23,11 @@ describe("a check", () => {
     "rejects %j as a timeout",
     async (text) => {
       const { provider } = bench();
-      const { failures } = await provider.check({}, { ...internal, __timeouts: { delete: text } });
-      const reason = `customTimeouts.delete: "${text}" is not a duration; use a value such as "90s", "5m" or "1h30m"`;
-      expect(failures).toEqual([{ property: "", reason }]);
+      for (const operation of ["create", "read", "update", "delete"]) {
+        const { failures } = await provider.check({}, { ...internal, __timeouts: { [operation]: text } });
+        const reason = `customTimeouts.${operation}: "${text}" is not a duration; use a value such as "90s", "5m" or "1h30m"`;
+        expect(failures).toEqual([{ property: "", reason }]);
+      }
     },
   );
 

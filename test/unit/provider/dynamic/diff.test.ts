@@ -12,14 +12,20 @@ describe("a diff", () => {
     expect(await provider.diff("box-1", olds, news)).toMatchObject({ changes: false, replaces: [] });
   });
 
-  it("reports a changed delete timeout, because a delete reads it from the state", async () => {
-    const { provider } = bench();
-    const withTimeout = (text?: string) => ({ ...state, __timeouts: { create: "1m", ...(text && { delete: text }) } });
-    const changes = async (olds: object, news: object) => (await provider.diff("box-1", olds, news)).changes;
-    expect(await changes(state, withTimeout("5m"))).toBe(true);
-    expect(await changes(withTimeout("5m"), withTimeout())).toBe(true);
-    expect(await changes(withTimeout("5m"), withTimeout("300s"))).toBe(false);
-  });
+  it.each(["delete", "read"])(
+    "reports a changed %s timeout, which the operation reads from the state",
+    async (operation) => {
+      const { provider } = bench();
+      const withTimeout = (text?: string) => ({
+        ...state,
+        __timeouts: { create: "1m", ...(text && { [operation]: text }) },
+      });
+      const changes = async (olds: object, news: object) => (await provider.diff("box-1", olds, news)).changes;
+      expect(await changes(state, withTimeout("5m"))).toBe(true);
+      expect(await changes(withTimeout("5m"), withTimeout())).toBe(true);
+      expect(await changes(withTimeout("5m"), withTimeout("300s"))).toBe(false);
+    },
+  );
 
   it("reports a value that the program has made secret since, because the state contains it as plain text", async () => {
     const { provider } = bench();

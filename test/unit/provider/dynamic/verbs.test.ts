@@ -62,14 +62,19 @@ describe("a verb", () => {
         timeouts.push(timeout);
         return { id: "box-1", outputs: inputs };
       },
+      read: async (_id, olds, { timeout }) => {
+        timeouts.push(timeout);
+        return { inputs: olds, outputs: olds };
+      },
       delete: async (_id, _olds, { timeout }) => void timeouts.push(timeout),
     });
-    const props = { ...internal, __timeouts: { create: "1h30m", update: "2s" } };
+    const props = { ...internal, __timeouts: { create: "1h30m", update: "2s", read: "3m" } };
     await provider.create(props);
+    await provider.read?.("box-1", props);
     await provider.delete("box-1", props);
     // Zero means no timeout, as for every provider.
     await provider.delete("box-1", { ...internal, __timeouts: { delete: "0s" } });
-    expect(timeouts).toEqual([5_400_000, undefined, undefined]);
+    expect(timeouts).toEqual([5_400_000, 180_000, undefined, undefined]);
   });
 
   it.each<[text: string, timeout: number | undefined]>([
