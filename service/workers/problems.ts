@@ -98,10 +98,10 @@ const describeEnd = ({ endReason }: ManagedWorker, end: ProcessEnd): string =>
 /** The first line of an error: "TypeError: …", "Error [CODE]: …", "ModuleNotFoundError: …", "requests.exceptions.Timeout: …". */
 const errorLine = /^(?:Uncaught )?(?:[\w.]*(?:Error|Exception)|[\w.]+\.exceptions\.\w+)(?: \[\w+\])?(?::|$)/;
 
-/** The first error in a worker's output, then its last lines, as the end of a sentence; empty without output. */
+/** The first error in a worker's output as the end of a sentence, then its last lines; empty without output. Many readers show one line. */
 function lastOutputText({ redact }: ManagedWorker, { lastErrors }: ProcessEnd): string {
   if (lastErrors.length === 0) return "";
   const lines = lastErrors.map(redact);
   const error = lines.find((line) => errorLine.test(line));
-  return `${error === undefined ? "" : `: ${error}`}; its last lines:\n${lines.join("\n")}`;
+  return `${error === undefined ? "" : `: ${error}`}\nIts last lines:\n${lines.join("\n")}`;
 }

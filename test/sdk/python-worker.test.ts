@@ -56,7 +56,7 @@ for (const { version, python } of await findPythonSdks()) {
       const job = await rig.clients.jobs.runsync(id, { input: {} }, { wait });
       expect(job.status).toBe("FAILED");
       expect(job.error).toMatch(
-        /ValueError: no concurrency; its last lines:\n(?:.*\n)*.*crashing\.py", line 5, in concurrency/,
+        /ValueError: no concurrency\nIts last lines:\n(?:.*\n)*.*crashing\.py", line 5, in concurrency/,
       );
     });
 

@@ -15,7 +15,7 @@ test("a job fails with its third crash, again after /retry; /health contains the
   const id = await jobs.submit({ do: "crash" });
   expect(await jobs.reaches(id, "FAILED")).toMatchObject({ retries: 2 });
   expect((await jobs.health()).message).toMatch(
-    /^workers of the image "tool" crash: the last one ended with exit code 3 while it ran a job; its last lines:\nlast words/,
+    /^workers of the image "tool" crash: the last one ended with exit code 3 while it ran a job\nIts last lines:\nlast words/,
   );
   expect((await jobs.call("POST", `/retry/${id}`)).json).toEqual({ id, status: "IN_QUEUE" });
   expect(await jobs.reaches(id, "FAILED")).toMatchObject({ retries: 5 });

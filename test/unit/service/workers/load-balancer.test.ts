@@ -117,7 +117,7 @@ test("requests receive 502 with the last lines of workers that end before they a
     502,
     {
       error: expect.stringMatching(
-        /ended with exit code 3, before it was healthy; its last lines:\nversion 7 cannot start/,
+        /ended with exit code 3, before it was healthy\nIts last lines:\nversion 7 cannot start/,
       ),
     },
   ]);

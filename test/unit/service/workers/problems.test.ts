@@ -69,7 +69,7 @@ describe("the problem of a worker that does not start", () => {
       {},
       nothing,
       endOf("loads", "a secret"),
-      "ended with exit code 3, before it requested a job; its last lines:\nloads\na ***",
+      "ended with exit code 3, before it requested a job\nIts last lines:\nloads\na ***",
     ],
     ...[
       "TypeError: no",
@@ -82,7 +82,7 @@ describe("the problem of a worker that does not start", () => {
       {},
       nothing,
       endOf("  at x", line, "OtherError: later"),
-      `ended with exit code 3, before it requested a job: ${line}; its last lines:\n  at x\n${line}\nOtherError: later`,
+      `ended with exit code 3, before it requested a job: ${line}\nIts last lines:\n  at x\n${line}\nOtherError: later`,
     ]),
   ];
   test.each(cases)("contains %s", (_name, process, change, end, text) => {
@@ -139,12 +139,12 @@ test("a failed start remains a problem until a worker starts, and a crash until 
   const { worker, problems, problem } = useProblems();
   problems.recordStartError("e", "no engine");
   expect(problems.recordLostJob(worker, endOf("out of memory"), true)).toBe(
-    "the worker ended with exit code 3 while it ran the job; its last lines:\nout of memory",
+    "the worker ended with exit code 3 while it ran the job\nIts last lines:\nout of memory",
   );
   expect(problem()).toBe("no engine");
   problems.recordStart("e");
   expect(problem()).toBe(
-    'workers of the image "acme/x:1" crash: the last one ended with exit code 3 while it ran a job; its last lines:\nout of memory',
+    'workers of the image "acme/x:1" crash: the last one ended with exit code 3 while it ran a job\nIts last lines:\nout of memory',
   );
   problems.recordSuccess("e");
   expect(problem()).toBeUndefined();

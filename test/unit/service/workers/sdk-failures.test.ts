@@ -22,7 +22,7 @@ test("a job fails with the traceback of a start that the SDK logs on stdout", as
   const { status, error } = await jobs.reaches(await jobs.submit({}));
   expect(status).toBe("FAILED");
   expect(error).toMatch(
-    /: ValueError: no model; its last lines:\nTraceback \(most recent call last\):\nValueError: no model$/,
+    /: ValueError: no model\nIts last lines:\nTraceback \(most recent call last\):\nValueError: no model$/,
   );
 });
 
