@@ -26,11 +26,9 @@ export interface Plan {
 export interface Update<Inputs> {
   olds: { [key: string]: unknown };
   news: Inputs;
-  /** The new inputs with their list of omitted properties. */
+  /** The new inputs, and the values that the program omits and the update does not change, with the list of omitted properties. */
   properties: Properties;
   changed(key: string): boolean;
-  /** Values of the object that the program omits and the update does not change. */
-  kept?: Properties;
   /** Called after a request that changed the object and that others follow. */
   onApplied?(): void;
 }

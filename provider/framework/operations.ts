@@ -123,7 +123,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
           const inputs = checkedInputs.parse(withoutOmitted(news));
           const changed = new Set(diff(olds, news).map(({ path }) => path[0]));
           await deleteDuplicates(definition, olds, bounded);
-          const update = { olds, news: inputs, properties: news, changed: (key: string) => changed.has(key), kept };
+          const update = { olds, news: inputs, properties: program, changed: (key: string) => changed.has(key) };
           const outputs = await definition.update(id, update, bounded);
           return stateOf(id, recorded(program, { ...inputs, ...kept, ...outputs }));
         }),

@@ -7,7 +7,7 @@ import { type Created, idList, type NamedInputs, type NamedObject, type ObjectDe
 import { UserError } from "../errors";
 import { hasName } from "../names";
 import { completeObject, observeObject, outputsOf, pick } from "../observation";
-import { alternativeOf, isDetermined, withoutOmitted } from "../properties/defaults";
+import { alternativeOf, isDetermined, withOmitted, withoutOmitted } from "../properties/defaults";
 import { diffProperties } from "../properties/diff";
 import { propertyOf } from "../properties/schema";
 import { hiddenValue, isSecretAt } from "../properties/secret-paths";
@@ -129,7 +129,7 @@ export async function adopt<Inputs extends NamedInputs, ApiObject extends NamedO
   const update = {
     olds: { ...adoption.existing, ...outputs },
     news: definition.checkedInputs.parse(adoption.inputs),
-    properties,
+    properties: withOmitted(properties, adoption.kept),
     changed: (key: string) => changed.has(key),
   };
   // Also after a failure, which may leave the adopted object in the state.

@@ -6,6 +6,7 @@ import { createOnce } from "../../framework/create/create-once";
 import { changedSettings, isReplacement, type ObjectDefinition, type Update } from "../../framework/definition";
 import { defineObject } from "../../framework/object";
 import { outputsOf } from "../../framework/observation";
+import { isRecorded } from "../../framework/properties/defaults";
 import { changesSetting } from "../template/start-arguments";
 import { type CompleteRecord, containerSettings, withTemplate } from "./container";
 import { deleteEndpoint } from "./deletion";
@@ -49,12 +50,12 @@ const relatedKeys = ["scalerType", "scalerValue", "workersMin", "workersMax", "c
  * The complete settings after an update, from which REST v2 combines properties. They contain related values that the program omits,
  * except those that contradict it, whose names are `reset`.
  */
-function settingsAfter(news: Inputs, kept: Properties, dialect: Dialect) {
+function settingsAfter(news: Inputs, properties: Properties, dialect: Dialect) {
   const accepted: Properties = {};
   const reset: string[] = [];
   for (const key of relatedKeys) {
-    const value = kept[key];
-    if (value === undefined) continue;
+    const value = properties[key];
+    if (value === undefined || !isRecorded(properties, key)) continue;
     const inputs = toProperties({ ...news, [key]: value });
     const isValid = serverlessEndpointInputs.safeParse(inputs).success && validate(inputs, dialect).length === 0;
     if (isValid) accepted[key] = value;
@@ -65,12 +66,12 @@ function settingsAfter(news: Inputs, kept: Properties, dialect: Dialect) {
 
 async function applyUpdate(
   id: string,
-  { olds, news, properties, changed, kept = {} }: Update<Inputs>,
+  { olds, news, properties, changed }: Update<Inputs>,
   context: Context,
 ): Promise<ServiceOutputs> {
   const { dialect, jobs, management } = context.clients;
   // The compute type never changes in place.
-  const { reset, allSettings } = settingsAfter(news, kept, dialect);
+  const { reset, allSettings } = settingsAfter(news, properties, dialect);
   const { computeType: _c, type: _t, ...settings } = { gpuPools: [], excludedGpuTypeIds: [], ...allSettings };
   const replacesContainer = news.templateId === undefined && changed("templateId");
   const hasChanges = changedSettingNames(changed).length > 0;

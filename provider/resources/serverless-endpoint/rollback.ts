@@ -123,7 +123,6 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
     news: target,
     properties: { ...restoredInputs, ...defaultsOf(olds) },
     changed: (key: string) => keys.includes(key),
-    ...(update.kept && { kept: update.kept }),
   };
   let result = outputs;
   try {
