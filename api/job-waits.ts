@@ -1,4 +1,5 @@
 import { type Clock, elapsedTime } from "./clock";
+import { isApiError } from "./errors";
 import type { CallOptions } from "./management";
 import { createRedaction } from "./redaction";
 import { isFinal, type JobRecord, type JobStatus } from "./shapes";
@@ -27,6 +28,29 @@ export class JobFailed extends Error {
 /** Interval between polls of a job after `elapsed` ms: a twentieth of this time, from 250 ms to 2 s. */
 const pollInterval = (elapsed: number): number => Math.min(Math.max(250, elapsed / 20), 2000);
 
+/** Time for which failed reads of a job are repeated: time for the service to restart, ms. */
+const maxOutage = 30_000;
+
+/** Wait between failed reads, ms. */
+const outageInterval = 1_000;
+
+/** Returns whether a read may succeed later. Commands wrap the ApiError in an error for users. */
+const mayEnd = (error: unknown): boolean =>
+  isApiError(error) ? error.retryable : error instanceof Error && mayEnd(error.cause);
+
+/** Reads data of a job that continues during an outage of the service. */
+async function readDespiteOutage<Data>(read: () => Promise<Data>, clock: Clock, signal?: AbortSignal): Promise<Data> {
+  for (let startTime: number | undefined; ; ) {
+    try {
+      return await read();
+    } catch (error) {
+      startTime ??= elapsedTime(clock);
+      if (!mayEnd(error) || elapsedTime(clock) - startTime >= maxOutage) throw error;
+      await clock.sleep(outageInterval, signal);
+    }
+  }
+}
+
 /** Polls a job until its state is final; resolves with its last record. */
 export async function waitUntilFinal(
   readJob: () => Promise<JobRecord>,
@@ -35,7 +59,7 @@ export async function waitUntilFinal(
 ): Promise<JobRecord> {
   const startTime = elapsedTime(clock);
   for (;;) {
-    const job = await readJob();
+    const job = await readDespiteOutage(readJob, clock, signal);
     onProgress?.(job);
     if (isFinal(job.status)) return job;
     await clock.sleep(pollInterval(elapsedTime(clock) - startTime), signal);
@@ -53,11 +77,11 @@ export async function* streamUntilFinal<Output>(
   let job: JobRecord | undefined;
   for (;;) {
     const readTime = elapsedTime(clock);
-    const outputs = await readOutputs();
+    const outputs = await readDespiteOutage(readOutputs, clock, signal);
     yield* outputs;
     if (outputs.length > 0) continue;
     if (job && isFinal(job.status)) break;
-    job = await readJob();
+    job = await readDespiteOutage(readJob, clock, signal);
     // Chunks may have arrived since the read, so the stream is read again.
     if (isFinal(job.status)) continue;
     // The service usually holds a read without new chunks for longer than the interval.

@@ -45,7 +45,8 @@ export interface JobClient {
   status(endpointId: string, jobId: string, options?: JobCallOptions): Promise<JobRecord>;
   /**
    * Polls the job's record until its state is final, at first every 250 ms, later every 2 s; resolves with the final record, also of a
-   * failed job. Rejects like `status`, or with the reason of its signal. The job continues after a rejection.
+   * failed job. Repeats failed polls for 30 s, then rejects like `status`, or with the reason of its signal. The job continues after a
+   * rejection.
    * @example const job = await jobs.waitForJob(endpointId, id, { signal: AbortSignal.timeout(600_000) });
    */
   waitForJob(endpointId: string, jobId: string, options?: JobWaitOptions): Promise<JobRecord>;

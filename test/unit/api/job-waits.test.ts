@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { type JobRecord, systemClock } from "serverless-compute-api";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { apiKey, clientsAt, startRig } from "../../support/client-rig";
-import { json } from "../../support/faulty-server";
+import { type Behaviour, json } from "../../support/faulty-server";
 import { closeServer, listenOnLoopback } from "../../support/loopback";
 
 const queued = { id: "job-1", status: "IN_QUEUE" };
@@ -25,6 +25,45 @@ async function collect(stream: AsyncIterable<unknown>): Promise<{ outputs: unkno
     return { outputs, error };
   }
 }
+
+/** Collects the outputs of a stream. */
+async function collectAll(stream: AsyncIterable<unknown>): Promise<unknown[]> {
+  const { outputs, error } = await collect(stream);
+  if (error !== undefined) throw error;
+  return outputs;
+}
+
+describe.each(["waitForJob", "streamJob"] as const)("%s", (name) => {
+  const failures: [string, Behaviour, code: string][] = [
+    ["ends connections", { action: "hang up" }, "connection_lost"],
+    ["responds with 503", json({ message: "starting" }, 503), "unavailable"],
+  ];
+
+  /** Waits for a job of a service that fails from the second request until a time, ms. */
+  async function startWait(failure: Behaviour, end: number) {
+    const rig = await startRig(({ url }, count) => {
+      if (count > 1 && rig.clock.now() < start + end) return failure;
+      return json(url.includes("/stream/") ? [] : count === 1 ? running : completed);
+    });
+    const start = rig.clock.now();
+    const { jobs } = rig.clients;
+    const wait: Promise<unknown> =
+      name === "waitForJob" ? jobs.waitForJob("ep", "job-1") : collectAll(jobs.streamJob("ep", "job-1"));
+    return { ...rig, wait, elapsed: () => rig.clock.now() - start };
+  }
+
+  test.each(failures)("continues after a service that %s for 25 s", async (_how, failure) => {
+    const { result, wait } = await startWait(failure, 25_000);
+    await expect(result(wait)).resolves.toMatchObject(name === "waitForJob" ? completed : []);
+  });
+
+  test.each(failures)("rejects if a service %s for more than 30 s", async (_how, failure, code) => {
+    const { failure: failed, wait, elapsed } = await startWait(failure, Number.POSITIVE_INFINITY);
+    expect(await failed(wait)).toMatchObject({ code });
+    expect(elapsed()).toBeGreaterThanOrEqual(30_000);
+    expect(elapsed()).toBeLessThan(60_000);
+  });
+});
 
 describe("waitForJob", () => {
   test.each(["COMPLETED", "FAILED", "CANCELLED", "TIMED_OUT"])(

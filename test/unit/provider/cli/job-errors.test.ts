@@ -1,7 +1,11 @@
+import { noResponse } from "serverless-compute-api";
+import { type JobService, runJob } from "serverless-compute-api/job-commands";
 import { expect, onTestFinished, test } from "vitest";
 import { type Behaviour, json, startFaultyServer } from "../../../support/faulty-server";
 import { setEnvironment } from "./job-service";
-import { command } from "./terminal";
+import { command, recordingTerminal } from "./terminal";
+
+const request = { method: "GET", url: "http://127.0.0.1/v2/ep1/status/j1" };
 
 const endpoint = { id: "ep1", name: "chat", workers: {}, scaling: { type: "QUEUE_DELAY", queueDelay: 4 } };
 
@@ -51,6 +55,22 @@ test("run --sync waits for a queued job although its endpoint's /health fails", 
   setEnvironment({ SERVERLESS_COMPUTE_API_KEY: "k".repeat(32), SERVERLESS_COMPUTE_URL: origin });
   const { code, out, err } = await command(["run", "chat", "{}", "--sync"]);
   expect({ code, out, err }).toEqual({ code: 0, out: '{"id":"j1","status":"COMPLETED"}', err: "" });
+});
+
+test.each(["sync", "stream"] as const)("a wait of run --%s continues after an error that may end", async (flag) => {
+  let failures = 0;
+  const service: JobService = {
+    endpoints: async () => [endpoint],
+    async send(method, _endpointId, path) {
+      if (method === "GET" && failures++ === 0) throw new Error("for users", { cause: noResponse(1, request, true) });
+      const body = path.startsWith("stream/") ? [] : { id: "j1", status: method === "GET" ? "COMPLETED" : "IN_QUEUE" };
+      return { status: 200, text: JSON.stringify(body) };
+    },
+  };
+  const { io, printed } = recordingTerminal();
+  await runJob(service, "chat", "{}", { sync: flag === "sync", stream: flag === "stream" }, io);
+  expect(printed().err).toBe("");
+  expect(failures).toBeGreaterThan(1);
 });
 
 const page: Behaviour = { action: "respond", status: 200, body: "<html>" };
