@@ -14,7 +14,7 @@ export { parseAddress } from "./address";
 export * from "./clock";
 export * from "./connection-faults";
 export * from "./errors";
-export { JobFailed, type JobStreamOptions, type JobWaitOptions } from "./job-waits";
+export { JobFailed, type JobStreamOptions, type JobWaitOptions, readDespiteOutage } from "./job-waits";
 export * from "./jobs";
 export * from "./management";
 export * from "./proxies";

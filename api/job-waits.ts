@@ -38,14 +38,22 @@ const outageInterval = 1_000;
 const mayEnd = (error: unknown): boolean =>
   isApiError(error) ? error.retryable : error instanceof Error && mayEnd(error.cause);
 
-/** Reads data of a job that continues during an outage of the service. */
-async function readDespiteOutage<Data>(read: () => Promise<Data>, clock: Clock, signal?: AbortSignal): Promise<Data> {
+/**
+ * Reads the state of work that continues during an outage of the service: a failed read that may succeed later is repeated for up to 30 s,
+ * or `timeLimit` ms if that is shorter.
+ */
+export async function readDespiteOutage<Data>(
+  read: () => Promise<Data>,
+  clock: Clock,
+  signal?: AbortSignal,
+  timeLimit = maxOutage,
+): Promise<Data> {
   for (let startTime: number | undefined; ; ) {
     try {
       return await read();
     } catch (error) {
       startTime ??= elapsedTime(clock);
-      if (!mayEnd(error) || elapsedTime(clock) - startTime >= maxOutage) throw error;
+      if (!mayEnd(error) || elapsedTime(clock) - startTime >= Math.min(maxOutage, timeLimit)) throw error;
       await clock.sleep(outageInterval, signal);
     }
   }

@@ -1,4 +1,11 @@
-import { type ApiError, type EndpointHealth, isApiError, type JobRecord, type JobStatus } from "serverless-compute-api";
+import {
+  type ApiError,
+  type EndpointHealth,
+  isApiError,
+  type JobRecord,
+  type JobStatus,
+  readDespiteOutage,
+} from "serverless-compute-api";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { isFinal, jobVisibility, limits } from "serverless-compute-api/shapes";
 import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired } from "../../framework/calls";
@@ -180,10 +187,14 @@ async function poll(
   timeLimit: number,
   context: JobContext,
 ): Promise<JobRecord | undefined> {
-  // The last poll runs after the time limit of the operation's calls, in the time reserved for cleanup.
-  const options = isCancelledOrExpired(context) ? cleanupCallOptions(context) : callOptions(context);
+  const { clients, clock, signal } = context;
+  const read = () => {
+    // The last poll runs after the time limit of the operation's calls, in the time reserved for cleanup.
+    const options = isCancelledOrExpired(context) ? cleanupCallOptions(context) : callOptions(context);
+    return clients.jobs.status(endpointId, jobId, { ...options, visibilityLimit: timeLimit });
+  };
   try {
-    return await context.clients.jobs.status(endpointId, jobId, { ...options, visibilityLimit: timeLimit });
+    return await readDespiteOutage(read, clock, signal, timeLimit);
   } catch (error) {
     if (isApiError(error, "missing")) return undefined;
     throw error;

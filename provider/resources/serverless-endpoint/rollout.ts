@@ -1,4 +1,4 @@
-import type { EndpointWorkers, JobRecord, WorkerRecord } from "serverless-compute-api";
+import { type EndpointWorkers, type JobRecord, readDespiteOutage, type WorkerRecord } from "serverless-compute-api";
 import { callOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import { acquirePoll } from "../../framework/poll-limiter";
@@ -87,7 +87,9 @@ export function followRollout(
   };
   const poll = async (ms = 0): Promise<void> => {
     deadline.extend(await acquirePoll(context, ms));
-    current = await context.clients.management.readWorkers(endpointId, callOptions(context));
+    const { clients, clock, signal } = context;
+    const read = () => clients.management.readWorkers(endpointId, callOptions(context));
+    current = await readDespiteOutage(read, clock, signal, deadline.remaining());
     for (const worker of current.workers) {
       knownIds.add(worker.id);
       if (isOld(worker)) oldIds.add(worker.id);
