@@ -228,13 +228,13 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       const previewContext = { id, serverlessUrl: providerProcess.configuration().serverlessUrl() };
       const isProvisional = olds === undefined && nameSourceOf(news.properties) !== "program";
       const inputs = isProvisional ? { ...news.properties, name: Unknown.value } : news.properties;
-      return outputsOf(operations.previewOutputs(olds?.properties, inputs, previewContext), news);
+      return outputsOf(operations.previewOutputs(olds?.properties, inputs, previewContext), news, [news.properties]);
     },
 
     create: (call: ResourceCall, news: PropertyMap) =>
       runOperation(call, [news], async (context) => {
         const { id, outputs } = await operations.create(news.properties, context);
-        const created = outputsOf(outputs, news);
+        const created = outputsOf(outputs, news, [news.properties]);
         recordObject(providerProcess, id, created);
         return { id, outputs: created };
       }),
@@ -263,7 +263,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
 
     update: (call: ResourceCall, id: string, olds: PropertyMap, news: PropertyMap) =>
       runOperation(call, [news, olds], async (context) =>
-        outputsOf(await operations.update(id, olds.properties, news.properties, context), news),
+        outputsOf(await operations.update(id, olds.properties, news.properties, context), news, [news.properties]),
       ),
 
     delete: (call: ResourceCall, id: string, olds: PropertyMap) =>
