@@ -48,13 +48,14 @@ export async function readDespiteOutage<Data>(
   signal?: AbortSignal,
   timeLimit = maxOutage,
 ): Promise<Data> {
-  for (let startTime: number | undefined; ; ) {
+  const end = elapsedTime(clock) + Math.min(maxOutage, timeLimit);
+  for (;;) {
     try {
       return await read();
     } catch (error) {
-      startTime ??= elapsedTime(clock);
-      if (!mayEnd(error) || elapsedTime(clock) - startTime >= Math.min(maxOutage, timeLimit)) throw error;
-      await clock.sleep(outageInterval, signal);
+      const remaining = end - elapsedTime(clock);
+      if (!mayEnd(error) || remaining <= 0) throw error;
+      await clock.sleep(Math.min(outageInterval, remaining), signal);
     }
   }
 }

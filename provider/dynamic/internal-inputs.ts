@@ -20,7 +20,6 @@ const internalShape = z.looseObject({
 
 /** Operations with a custom timeout. */
 export const timedOperations = ["create", "read", "update", "delete"] as const;
-/** Operation with a custom timeout. */
 export type TimedOperation = (typeof timedOperations)[number];
 
 /** Parsed internal inputs of a resource. State of an earlier version may lack some. */

@@ -54,8 +54,8 @@ export function findById<ApiObject extends { id: string }>(id: string, { objects
 }
 
 /**
- * Time that a list serves reads, ms. An engine reads or deletes a few objects at a time, so one list serves a whole refresh or destroy.
- * Every other change by this process invalidates it.
+ * Time that a list serves reads, ms. An engine reads or deletes a few objects at a time, so one list serves many. Every change by this
+ * process that is not a delete invalidates it.
  */
 const cacheLifetime = 2000;
 

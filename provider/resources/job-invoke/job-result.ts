@@ -11,7 +11,7 @@ import { type InvokeJobArgs, type JobInvokeOutputs, type JobResult, type JobSpec
 import { jobFailure, truncate } from "./job-failure";
 import { findMismatches, formatMismatches } from "./output-match";
 import { checkResponse, isRequest, sendRequest } from "./request";
-import { cancellationText, type JobContext, runJob, type UnfinishedJob, workerProblem } from "./run";
+import { cancellationText, type JobContext, runJob, type UnfinishedJob, waitReasonOf } from "./run";
 
 /** Remedies by a job's final state (interface: Job-level situations). */
 const remedies: Record<JobStatus, string> = {
@@ -128,11 +128,11 @@ function errorText(error: unknown, redact: (text: string) => string): string | u
   return truncate(typeof error === "string" ? redact(error.trim()) : showValue(error, redact));
 }
 
-/** Describes an endpoint's jobs and workers, and the reason why no worker starts unless it equals `knownProblem`. */
+/** Describes an endpoint's jobs and workers, and the reason why jobs wait unless it equals `knownProblem`. */
 export async function describeHealth(endpointId: string, context: JobContext, knownProblem?: string): Promise<string> {
   try {
     const health = await context.clients.jobs.health(endpointId, cleanupCallOptions(context));
-    const problem = truncate(workerProblem(health, context));
+    const problem = truncate(waitReasonOf(health, context));
     return `endpoint: ${formatHealth(health)}${problem === undefined || problem === knownProblem ? "" : `\n${problem}`}`;
   } catch {
     return "endpoint: its health cannot be read";

@@ -153,7 +153,7 @@ async function waitUntilFinal(
     if (isQueued && elapsed >= nextHealthRead) {
       nextHealthRead = elapsed + healthInterval;
       const health = await context.clients.jobs.health(endpointId, cleanupCallOptions(context)).catch(() => undefined);
-      reason = health && workerProblem(health, context);
+      reason = health && waitReasonOf(health, context);
     }
     const cause = isQueued && reason ? `; ${reason.split("\n", 1)}` : "";
     if (elapsed >= nextProgressTime || reportedState !== job.status + cause) {
@@ -174,8 +174,8 @@ async function waitUntilFinal(
   return { end: "final", job };
 }
 
-/** Returns the reason why no worker starts. Only the local service reports it, in an additional field. */
-export function workerProblem({ message }: EndpointHealth, { secrets }: JobContext): string | undefined {
+/** Returns the reason why jobs wait. Only the local service reports it, in an additional field. */
+export function waitReasonOf({ message }: EndpointHealth, { secrets }: JobContext): string | undefined {
   if (typeof message !== "string" || message.trim() === "") return undefined;
   return createRedaction(secrets.values)(message.trim());
 }

@@ -10,7 +10,7 @@ const second = 1000;
 /**
  * Interval until the next attempt (ms) after a wait of `elapsed` ms. The service documents a release within 2 minutes of the last
  * use (interface: Limits). Attempts are frequent at first, so that a quick release is detected, less frequent in between, and
- * frequent again when the release is due. Each attempt makes two requests, and a wait of two minutes makes at most 60.
+ * frequent again when the release is due. With GraphQL, each attempt makes two requests, and a wait of two minutes makes at most 60.
  */
 export const pollInterval = (elapsed: number): number =>
   elapsed < 8 * second || elapsed >= 112 * second ? second : Math.min(10 * second, 112 * second - elapsed);
@@ -63,6 +63,8 @@ async function tryDelete(id: string, context: Context): Promise<boolean> {
       if (isApiError(error, "inUse")) return false;
       // A delete by name is not retried by the client, and the name may have changed.
       const isInconclusive = isApiError(error) && (error.ambiguous || error.category === "missing");
+      // The template existed, so the account is right although a later attempt does not find it.
+      if (isApiError(error) && error.ambiguous) context.reportFound?.(true);
       if (!isInconclusive || attempt === maxAttempts) throw error;
       await context.clock.sleep(firstDelay * 2 ** (attempt - 1), context.signal);
     }
