@@ -20,7 +20,7 @@ export function openContainerMark(dataFolder: string) {
     isSet: (): boolean => existsSync(file),
     set: (): void => writeFileSync(file, dataFolder, { mode: 0o600 }),
     clear: (): void => rmSync(file, { force: true }),
-    /** The paths in labels: the folder's path, and its earlier one if it was moved. A copied folder still exists there. */
+    /** The paths in labels: the folder's path, and its earlier one if it was moved. A folder copied on this machine still exists there. */
     paths(): string[] {
       const earlier = existsSync(file) ? readFileSync(file, "utf8") : "";
       return earlier === "" || existsSync(earlier) ? [dataFolder] : [dataFolder, earlier];

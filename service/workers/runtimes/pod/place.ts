@@ -2,8 +2,12 @@ import { randomUUID } from "node:crypto";
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { removeMarker, writeAtomically } from "../../../store/data-folder";
+import { labels } from "./spec";
 
-/** The id of a data folder's services in clusters. A copy of the folder gets another id, so that it never removes the pods of the original. */
+/**
+ * The id of a data folder's services in clusters. A copy on the same machine gets another id, so that it never removes the pods of the
+ * original. A copy on another machine is treated as a moved folder.
+ */
 export function serviceIdOf(dataFolder: string): string {
   const folder = realpathSync(dataFolder);
   const fileIn = (path: string): string => join(path, "cluster-id");
@@ -17,7 +21,7 @@ export function serviceIdOf(dataFolder: string): string {
   return serviceId;
 }
 
-/** The place and label of a data folder's pods, for the user; a killed service leaves its record, as it leaves its pods. */
+/** The place of a data folder's pods; a killed service leaves its record, as it leaves its pods. */
 export function openPodPlace(dataFolder: string) {
   const file = join(dataFolder, "cluster-pods");
   return {
@@ -25,9 +29,13 @@ export function openPodPlace(dataFolder: string) {
     clear: (): void => removeMarker(file),
     /** The fact, for the user, that pods may remain in another place than `current`; none if they cannot. */
     remains(current?: string): Record<string, string> {
+      if (!existsSync(file)) return {};
+      const label = `${labels.service}=${serviceIdOf(dataFolder)}`;
+      // The record of a copied folder is now removed.
       const earlier = existsSync(file) ? readFileSync(file, "utf8") : current;
-      if (earlier === current) return {};
-      return { earlier: `pods may remain in ${earlier}` };
+      return earlier === current
+        ? {}
+        : { earlier: `pods may remain in ${earlier}; delete them by their label ${label}` };
     },
   };
 }

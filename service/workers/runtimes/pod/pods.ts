@@ -80,7 +80,7 @@ export async function createPods({
       });
     // All pods of an earlier service are adopted or removed now, except those elsewhere.
     following = follow();
-    const place = `the namespace ${namespace} of ${displayUrl}; delete them by their label ${labelSelector}`;
+    const place = `the namespace ${namespace} of ${displayUrl}`;
     const remains = podPlace.remains(place);
     podPlace.set(place);
     const forwarding = isForwarded && context !== undefined ? "   not of this machine: forward it to this service" : "";

@@ -10,28 +10,45 @@ import { unusedOrigin } from "../../../support/loopback";
 import { useDockerEngine } from "./support/docker-engine";
 
 const containers = 'may remain of an earlier start; after a stop, "serverless-compute-local prune" removes them';
-const place = "the namespace gpu of http://192.0.2.1; delete them by their label serverless-compute/service=a";
-const pods = `pods may remain in ${place}`;
+const place = "the namespace gpu of http://192.0.2.1";
+const podsOf = (id: string) =>
+  `pods may remain in ${place}; delete them by their label serverless-compute/service=${id}`;
+
+/** Starts and stops a service; resolves with the facts about its place. */
+async function placeOf(dataFolder: string, runtime: "auto" | "none") {
+  const service = await createService({ dataFolder, port: 0, runtime });
+  await service.stop(0);
+  return service.place;
+}
 
 test.each([
-  ["none", { containers, earlier: pods }],
-  ["auto", { earlier: pods }],
+  ["none", { containers }],
+  ["auto", {}],
 ] as const)(
   "a start with the runtime %s names the workers that a killed service may have left in others",
   async (runtime, expected) => {
     const dataFolder = serviceFolder();
-    const start = async () => {
-      const service = await createService({ dataFolder, port: 0, runtime });
-      await service.stop(0);
-      return service.place;
-    };
-    expect(await start()).toEqual({});
+    expect(await placeOf(dataFolder, runtime)).toEqual({});
     writeFileSync(join(dataFolder, "containers"), "");
     writeFileSync(join(dataFolder, "cluster-pods"), place);
-    expect(await start()).toEqual(expected);
-    expect(await start()).toEqual(expected);
+    const facts = { ...expected, earlier: podsOf(serviceIdOf(dataFolder)) };
+    expect(await placeOf(dataFolder, runtime)).toEqual(facts);
+    expect(await placeOf(dataFolder, runtime)).toEqual(facts);
   },
 );
+
+test("the first start of a copied data folder does not name the pods of the original, in any runtime", async () => {
+  const original = serviceFolder();
+  await placeOf(original, "none");
+  openPodPlace(original).set(place);
+  const id = serviceIdOf(original);
+  for (const runtime of ["none", "auto"] as const) {
+    const copy = join(scratchFolder(), "copy");
+    cpSync(original, copy, { recursive: true });
+    expect(await placeOf(copy, runtime)).toEqual({});
+  }
+  expect(await placeOf(original, "none")).toEqual({ earlier: podsOf(id) });
+});
 
 const engineAt = (port: number) => ({ displayUrl: `tcp://127.0.0.1:${port}`, host: "127.0.0.1", port });
 const quiet = { out: () => undefined, err: () => undefined };
@@ -56,7 +73,7 @@ function recordedFolder() {
   const [folder, other] = [join(top, "data"), join(top, "other")];
   mkdirSync(folder);
   openContainerMark(folder).set();
-  openPodPlace(folder).set("the namespace gpu");
+  openPodPlace(folder).set(place);
   return { folder, other, id: serviceIdOf(folder) };
 }
 
@@ -65,7 +82,7 @@ test("a moved data folder keeps its pods and the containers that have its earlie
   renameSync(folder, other);
   expect(openContainerMark(other).paths()).toEqual([other, folder]);
   expect([serviceIdOf(other), serviceIdOf(other)]).toEqual([id, id]);
-  expect(openPodPlace(other).remains()).toEqual({ earlier: "pods may remain in the namespace gpu" });
+  expect(openPodPlace(other).remains()).toEqual({ earlier: podsOf(id) });
 });
 
 test("a copied data folder has no containers and pods of the original", () => {
