@@ -13,8 +13,8 @@ export function waitReason(
   noStock: string | undefined,
 ): string | undefined {
   const { running } = workers;
-  if (workers.idle > 0 || workers.initializing > 0 || (running > 0 && running < workersMax)) return undefined;
-  if (running > 0)
+  if (workers.idle > 0 || workers.initializing > 0) return undefined;
+  if (running > 0 && running >= workersMax)
     return `${running === 1 ? "the only worker is" : `all ${running} workers are`} busy, and workersMax is ${workersMax}`;
   return workersMax === 0 ? "workersMax is 0, so no worker starts" : noStock;
 }
