@@ -15,10 +15,21 @@ interface SourcePosition {
 /** Stack frames of Node, packages and the worker program. */
 const foreignFrame = /^\s+at .*(?:\bnode:|[\\/]node_modules[\\/]|[\\/]node-host\.[jt]s|<anonymous>\)?$)/;
 
+/** Code and message of the errors of Node's loader that tsx avoids. */
+const avoidedByTsx = [
+  /^ERR_(?:UNSUPPORTED|INVALID)_TYPESCRIPT_SYNTAX /,
+  /^ERR_UNSUPPORTED_DIR_IMPORT /,
+  /^ERR_UNKNOWN_FILE_EXTENSION .*"\.tsx"/,
+  /^(?:ERR_)?MODULE_NOT_FOUND Cannot find module '[./]/,
+];
+
 /** The remedy for TypeScript that Node itself cannot run, such as an enum; empty for any other error, and if tsx is loaded. */
 function tsxHint(error: Error, handler: string, nodeFlags: readonly string[]): string {
   if (!typescriptExtensions.includes(extname(handler)) || nodeFlags.includes("--import")) return "";
-  if (!(error instanceof SyntaxError) && !codeOf(error).startsWith("ERR_")) return "";
+  const [innermostFrame = ""] = /^\s+at .*/m.exec(error.stack ?? "") ?? [];
+  // A function such as JSON.parse throws syntax errors, too.
+  const isOfLoader = error instanceof SyntaxError && innermostFrame.includes("(node:");
+  if (!isOfLoader && !avoidedByTsx.some((rule) => rule.test(`${codeOf(error)} ${error.message}`))) return "";
   return `\n\nNode runs this file without tsx, which also supports enums, decorators and imports without an extension; run npm install tsx in ${dirname(handler)}`;
 }
 

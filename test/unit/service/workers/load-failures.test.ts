@@ -125,23 +125,57 @@ test("the report is in the worker's log, the job's error and /health, whose firs
   expect(message.split("\n")[0]).toContain("Error [ERR_MODULE_NOT_FOUND]: Cannot find package 'not-installed'");
 });
 
-/** An error of Node with a code, as thrown by its module loader. */
-const nodeError = (code: string): Error => Object.assign(new Error("not supported"), { code });
+/** An error of Node with a code, as its module loader or a function throws it. */
+const nodeError = (code: string, message = "not supported"): Error => Object.assign(new Error(message), { code });
+
+/** A syntax error with the first frame of its stack. */
+function syntaxError(message: string, frame: string): Error {
+  const error = new SyntaxError(message);
+  error.stack = `SyntaxError: ${message}\n    at ${frame}\n    at file:///app/handler.ts:1:1`;
+  return error;
+}
 
 test.each([
   ["handler.ts", [], nodeError("ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX"), true],
-  ["handler.mts", [], nodeError("ERR_MODULE_NOT_FOUND"), true],
+  ["handler.ts", [], nodeError("ERR_INVALID_TYPESCRIPT_SYNTAX"), true],
   ["handler.cts", [], nodeError("ERR_UNSUPPORTED_DIR_IMPORT"), true],
+  [
+    "handler.mts",
+    [],
+    nodeError("ERR_MODULE_NOT_FOUND", "Cannot find module '/app/part' imported from /app/a.mts"),
+    true,
+  ],
+  ["handler.cts", [], nodeError("MODULE_NOT_FOUND", "Cannot find module './part'"), true],
+  ["handler.ts", [], nodeError("ERR_UNKNOWN_FILE_EXTENSION", 'Unknown file extension ".tsx" for /app/a.tsx'), true],
   ["handler.ts", [], new RangeError("no model"), false],
-  ["handler.ts", ["--import", "file:///tsx"], nodeError("ERR_MODULE_NOT_FOUND"), false],
-  ["handler.mjs", [], nodeError("ERR_MODULE_NOT_FOUND"), false],
+  ["handler.ts", [], nodeError("ERR_MODULE_NOT_FOUND", "Cannot find package 'openai' imported from /app/a.ts"), false],
+  ["handler.cts", [], nodeError("MODULE_NOT_FOUND", "Cannot find module 'openai'"), false],
+  ["handler.ts", [], nodeError("ERR_INVALID_ARG_TYPE"), false],
+  ["handler.ts", [], nodeError("ERR_UNSUPPORTED_ESM_URL_SCHEME"), false],
+  ["handler.ts", [], nodeError("ERR_UNKNOWN_FILE_EXTENSION", 'Unknown file extension ".css" for /app/a.css'), false],
+  ["handler.ts", ["--import", "file:///tsx"], nodeError("ERR_UNSUPPORTED_DIR_IMPORT"), false],
+  ["handler.mjs", [], nodeError("ERR_UNSUPPORTED_DIR_IMPORT"), false],
 ])("the report of %s with the flags %j and the error %s suggests tsx: %s", (file, nodeFlags, error, isSuggested) => {
   const report = loadFailureReport(error, `/app/${file}`, nodeFlags);
   expect(report?.includes("run npm install tsx in /app")).toBe(isSuggested);
 });
 
-test("a syntax error in TypeScript without tsx suggests it in the text that Node prints", () => {
-  const error = new SyntaxError("Invalid or unexpected token");
-  expect(loadFailureReport(error, "/app/handler.ts", [])).toBeUndefined();
-  expect(error.stack).toContain("run npm install tsx in /app");
-});
+test.each([
+  ["Invalid or unexpected token", "compileSourceTextModule (node:internal/modules/esm/utils:346:16)", true],
+  ["Unexpected token '@'", "wrapSafe (node:internal/modules/cjs/loader:1638:18)", true],
+  [
+    "does not provide an export named 'T'",
+    "ModuleJob._instantiate (node:internal/modules/esm/module_job:226:21)",
+    true,
+  ],
+  ["Expected property name in JSON at position 1", "JSON.parse (<anonymous>)", false],
+  ["Invalid regular expression: /(/", "new RegExp (<anonymous>)", false],
+  ["no such model", "file:///app/handler.ts:1:9", false],
+])(
+  "a syntax error in TypeScript without tsx, %s at %s, suggests it in the text that Node prints: %s",
+  (message, frame, isSuggested) => {
+    const error = syntaxError(message, frame);
+    expect(loadFailureReport(error, "/app/handler.ts", [])).toBeUndefined();
+    expect(error.stack?.includes("run npm install tsx in /app")).toBe(isSuggested);
+  },
+);
