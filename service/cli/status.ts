@@ -86,7 +86,7 @@ function statusText(serviceUrl: string, problem: string | undefined, endpoints: 
   const hasPods = workerRows.some((row) => row.length > 4);
   const workerColumns = ["WORKER", "ENDPOINT", "STATUS", "UP FOR", ...(hasPods ? ["POD", "PHASE", "NODE"] : [])];
   const problems = endpoints.flatMap((endpoint) => {
-    const problem = endpoint.problem?.split("\n", 1).join("").replace(/:$/, "");
+    const problem = endpoint.problem?.split("\n", 1).join("");
     return problem === undefined ? [] : [[endpoint.name, problem]];
   });
   const jobColumns = ["IN QUEUE", "IN PROGRESS", "COMPLETED", "FAILED", "RETRIED"];
