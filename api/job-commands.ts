@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { pathSegment } from "./address";
-import { systemClock } from "./clock";
+import { type Clock, elapsedTime, systemClock } from "./clock";
 import { type CommandOutput, tableText } from "./command-output";
 import { findEndpoint, type NamedEndpoint } from "./endpoint-names";
 import { JobFailed, streamUntilFinal, waitUntilFinal } from "./job-waits";
@@ -23,11 +23,13 @@ export interface JobService {
   endpoints(): Promise<readonly NamedEndpoint[]>;
   /**
    * Sends a request with JSON text to an endpoint's job API; `path` follows its root. Waits while a rate limit is exceeded, and rejects if
-   * the service fails or rejects the key.
+   * the service fails or rejects the key. A service on the network rejects after `timeout` ms.
    */
-  send(method: "GET" | "POST", endpointId: string, path: string, body?: string): Promise<JobResponse>;
+  send(method: "GET" | "POST", endpointId: string, path: string, body?: string, timeout?: number): Promise<JobResponse>;
   /** Aborts the requests and waits of the command. */
   signal?: AbortSignal | undefined;
+  /** Default: the system clock. */
+  clock?: Clock | undefined;
 }
 
 /** Options of `run`. */
@@ -81,6 +83,11 @@ function chunksOf(response: string): string[] {
   return (elementTexts(list) ?? []).map((chunk) => memberTexts(chunk)?.get("output") ?? "null");
 }
 
+/** Time of a wait before the endpoint's health is read, interval between reads, and limit of a read (ms). */
+const firstHealthRead = 5000;
+const healthInterval = 30_000;
+const healthTimeout = 3000;
+
 /**
  * Submits a job; `input` is JSON text. Prints the response of the job API, or with `sync` the record of the finished job, or with `stream`
  * each chunk as a line of JSON, or the output if the handler does not stream. With `sync` or `stream`, prints on stderr why the job waits in
@@ -93,34 +100,34 @@ export async function runJob(
   { sync, stream }: RunFlags,
   output: CommandOutput,
 ): Promise<void> {
-  const { signal } = service;
+  const { signal, clock = systemClock } = service;
   const { id: endpointId } = findEndpoint(endpoint, await service.endpoints());
   const submission = bodyOf(await service.send("POST", endpointId, "run", `{"input":${input}}`));
   if (!sync && !stream) return output.out(submission);
   const { id } = parseBody(submission, jobRecord);
   let record = submission;
-  let hasWaited = false;
+  let nextHealthRead = elapsedTime(clock) + firstHealthRead;
   let printedReason: string | undefined;
   const readJob = async (): Promise<JobRecord> => {
     record = await readNewJob(service, endpointId, `status/${id}`);
     const job = parseBody(record, jobRecord);
-    if (job.status !== "IN_QUEUE") return job;
-    const reason = hasWaited ? await readWaitReason(service, endpointId) : undefined;
+    if (job.status !== "IN_QUEUE" || elapsedTime(clock) < nextHealthRead) return job;
+    nextHealthRead = elapsedTime(clock) + healthInterval;
+    const reason = await readWaitReason(service, endpointId);
     if (reason !== undefined && reason !== printedReason) output.err(`job ${id} waits: ${reason}`);
     printedReason = reason;
-    hasWaited = true;
     return job;
   };
   const readChunks = async () => chunksOf(await readNewJob(service, endpointId, `stream/${id}`));
   try {
     if (!stream) {
-      const { status } = await waitUntilFinal(readJob, systemClock, { signal });
+      const { status } = await waitUntilFinal(readJob, clock, { signal });
       output.out(record);
       if (status !== "COMPLETED") throw new JobFailed(id, status, "");
       return;
     }
     let hasChunks = false;
-    for await (const chunk of streamUntilFinal(readChunks, readJob, systemClock, { signal })) {
+    for await (const chunk of streamUntilFinal(readChunks, readJob, clock, { signal })) {
       hasChunks = true;
       output.out(chunk);
     }
@@ -138,7 +145,9 @@ export async function runJob(
 /** Reads the reason why an endpoint's jobs wait, in one line. Only the local service reports it, in an additional field. */
 async function readWaitReason(service: JobService, endpointId: string): Promise<string | undefined> {
   // The wait must not depend on a reason.
-  const { text } = await service.send("GET", endpointId, "health").catch(() => ({ text: "" }));
+  const { text } = await service
+    .send("GET", endpointId, "health", undefined, healthTimeout)
+    .catch(() => ({ text: "" }));
   const message = endpointHealth.safeParse(parseJson(text)).data?.["message"];
   return typeof message === "string" ? message.split("\n", 1).join("") : undefined;
 }

@@ -42,13 +42,13 @@ export async function withJobAccount<Result>(
         throw explain(error, "endpoints");
       }
     },
-    async send(method, endpointId, path, body) {
+    async send(method, endpointId, path, body, timeout) {
       const request = {
         ...jobRequest(clients.jobs.url(endpointId), method, path),
         ...(method === "POST" ? { body: body ?? "{}" } : {}),
       };
       try {
-        const { status, text } = await clients.transport.send(request, { signal });
+        const { status, text } = await clients.transport.send(request, { signal, timeout });
         return { status, text };
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;

@@ -2,6 +2,7 @@ import { noResponse } from "serverless-compute-api";
 import { type JobService, runJob } from "serverless-compute-api/job-commands";
 import { expect, onTestFinished, test } from "vitest";
 import { type Behaviour, json, startFaultyServer } from "../../../support/faulty-server";
+import { ManualClock } from "../../../support/manual-clock";
 import { setEnvironment } from "./job-service";
 import { command, recordingTerminal } from "./terminal";
 
@@ -44,12 +45,12 @@ test.each([
 );
 
 test("run --sync waits for a queued job although its endpoint's /health fails", async () => {
-  let polls = 0;
+  let hasRead = false;
   const { origin, close } = await startFaultyServer(({ url }) => {
     if (url.startsWith("/v2/serverless")) return json({ endpoints: [endpoint] });
-    if (url.includes("/health")) return json({ message: "not allowed" }, 403);
-    if (url.includes("/status/")) polls += 1;
-    return json({ id: "j1", status: polls < 4 ? "IN_QUEUE" : "COMPLETED" });
+    if (!url.includes("/health")) return json({ id: "j1", status: hasRead ? "COMPLETED" : "IN_QUEUE" });
+    hasRead = true;
+    return json({ message: "not allowed" }, 403);
   });
   onTestFinished(close);
   setEnvironment({ SERVERLESS_COMPUTE_API_KEY: "k".repeat(32), SERVERLESS_COMPUTE_URL: origin });
@@ -71,6 +72,47 @@ test.each(["sync", "stream"] as const)("a wait of run --%s continues after an er
   await runJob(service, "chat", "{}", { sync: flag === "sync", stream: flag === "stream" }, io);
   expect(printed().err).toBe("");
   expect(failures).toBeGreaterThan(1);
+});
+
+test("run --sync reads /health after 5 s in the queue, then every 30 s, and prints a reason once", async () => {
+  const clock = new ManualClock();
+  const start = clock.now();
+  const times: number[] = [];
+  const service: JobService = {
+    clock,
+    endpoints: async () => [endpoint],
+    async send(_method, _endpointId, path) {
+      if (path !== "health")
+        return { status: 200, text: JSON.stringify({ id: "j1", status: times.length < 4 ? "IN_QUEUE" : "COMPLETED" }) };
+      times.push(clock.now() - start);
+      return { status: 200, text: JSON.stringify({ jobs: {}, workers: {}, message: "no GPU\ndetails" }) };
+    },
+  };
+  const { io, printed } = recordingTerminal();
+  let isDone = false;
+  const done = runJob(service, "chat", "{}", { sync: true, stream: false }, io).finally(() => {
+    isDone = true;
+  });
+  while (!isDone) await (clock.waiting > 0 ? clock.advance(250) : new Promise((resolve) => setImmediate(resolve)));
+  await done;
+  expect(times.map((time) => Math.floor(time / 5000) * 5)).toEqual([5, 35, 65, 95]);
+  expect(printed().err).toBe("job j1 waits: no GPU");
+});
+
+test.each(["--sync", "--stream"])("run %s prints the result although its endpoint's /health hangs", async (flag) => {
+  let hasRead = false;
+  const { origin, close } = await startFaultyServer(({ url }) => {
+    if (url.startsWith("/v2/serverless")) return json({ endpoints: [endpoint] });
+    if (url.includes("/stream/")) return json([]);
+    if (!url.includes("/health")) return json({ id: "j1", status: hasRead ? "COMPLETED" : "IN_QUEUE", output: 1 });
+    hasRead = true;
+    return { action: "hang" };
+  });
+  onTestFinished(close);
+  setEnvironment({ SERVERLESS_COMPUTE_API_KEY: "k".repeat(32), SERVERLESS_COMPUTE_URL: origin });
+  const { code, out, err } = await command(["run", "chat", "{}", flag]);
+  const record = '{"id":"j1","status":"COMPLETED","output":1}';
+  expect({ code, out, err }).toEqual({ code: 0, out: flag === "--sync" ? record : "1", err: "" });
 });
 
 const page: Behaviour = { action: "respond", status: 200, body: "<html>" };
