@@ -160,8 +160,8 @@ export function endpointPatch(
   };
 }
 
-/** The properties at the paths of bodies that have another name; a path precedes that of the object that contains it. */
-const properties: Readonly<Record<string, string>> = {
+/** The names of properties by their paths in bodies; a path precedes that of the object that contains it. */
+const propertyNames: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     [templateFields, networkVolumeFields].flatMap((fields) => namesInV2(fields).map(([name, path]) => [path, name])),
   ),
@@ -185,8 +185,10 @@ const properties: Readonly<Record<string, string>> = {
   networkVolumes: "networkVolumeId(s)",
   timeout: "executionTimeoutMs",
 };
-const pathPattern = new RegExp(`(?<=^|[:;] )(?:${Object.keys(properties).join("|")})(?=[:.[])`, "g");
+const pathPattern = new RegExp(`(?<=^|[:;] )(?:${Object.keys(propertyNames).join("|")})(?=[:.[])`, "g");
 
 /** An error text of the service with the names of properties instead of paths in the body, whose root may be `$`. */
 export const withPropertyNames = (text: string): string =>
-  text.replace(/(?<=^|[:;] )\$\./g, "").replace(pathPattern, (path) => properties[path] ?? path);
+  text
+    .replace(/(?<=^|[:;] )(?:\$\.)?(?:cpu\[\d+\]\.(?=vcpuCount:))?/g, "")
+    .replace(pathPattern, (path) => propertyNames[path] ?? path);

@@ -42,7 +42,9 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     ...transport,
     send: (request, options) =>
       transport.send(request, options).catch((error: unknown) => {
-        if (isApiError(error) && request.body !== undefined) error.message = withPropertyNames(error.message);
+        // Other errors, such as that of a gateway, are not about the body.
+        if (isApiError(error, "invalid", "missing", "conflict", "inUse") && request.body !== undefined)
+          error.message = withPropertyNames(error.message);
         throw error;
       }),
   });

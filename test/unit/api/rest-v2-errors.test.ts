@@ -75,8 +75,9 @@ const pathsIn = (value: unknown, path = ""): string[] =>
 test.each(Object.entries(requests))("rejections of %s name the property of the client", async (_, send) => {
   let detail = "";
   let errors: string[] = [];
+  let status = 422;
   const rig = await startRig(
-    ({ method }) => (method === "GET" ? json({ gpus }) : json({ title: "Invalid", status: 422, detail, errors }, 422)),
+    ({ method }) => (method === "GET" ? json({ gpus }) : json({ title: "Invalid", status, detail, errors }, status)),
     { dialect: "v2" },
   );
   const messageOf = async (): Promise<string> => (await apiErrorOf(send(rig.clients.management))).message;
@@ -95,6 +96,17 @@ test.each(Object.entries(requests))("rejections of %s name the property of the c
     errors = [`$.${path}: is not allowed`, `$.${path}: must be short`];
     const [name = ""] = plain.split(":");
     expect(await messageOf()).toBe(`Request validation failed: ${name}: is not allowed; ${name}: must be short`);
+    errors = [];
+    for (const [otherStatus, problem] of [
+      [422, "does not exist"],
+      [409, "is in use"],
+      [409, "differs from the pool"],
+    ] as const) {
+      status = otherStatus;
+      detail = `${path}: ${problem}`;
+      expect(await messageOf()).toBe(`${name}: ${problem}`);
+    }
+    status = 422;
   }
 });
 
@@ -102,5 +114,27 @@ test("names in a sentence, or of other objects, stay as they are", async () => {
   const detail = 'image "registry: a/b" is not in its registry; the timeout: of "cpu"';
   const { clients } = await startRig(() => json({ detail, status: 422 }, 422), { dialect: "v2" });
   const error = await apiErrorOf(clients.management.createTemplate(template));
+  expect(error.message).toBe(detail);
+});
+
+test.each([
+  ["cpu[0].vcpuCount", "vcpuCount"],
+  ["$.cpu[1].vcpuCount", "vcpuCount"],
+  ["cpu[0].id", "cpuFlavorIds[0].id"],
+])("the rejection of %s names %s", async (path, name) => {
+  const detail = `${path}: must be even`;
+  const { clients } = await startRig(() => json({ detail, status: 422 }, 422), { dialect: "v2" });
+  const error = await apiErrorOf(clients.management.updateEndpoint("e1", { vcpuCount: 3 }));
+  expect(error.message).toBe(`${name}: must be even`);
+});
+
+test.each([
+  [504, "timeout: upstream took too long"],
+  [503, "registry: unavailable"],
+  [408, "timeout: request"],
+  [403, "image: access denied"],
+])("the text of a response with status %i is not about the body: %s", async (status, detail) => {
+  const { clients, failure } = await startRig(() => json({ detail, status }, status), { dialect: "v2" });
+  const error = await failure(clients.management.createTemplate(template));
   expect(error.message).toBe(detail);
 });
