@@ -45,8 +45,8 @@ export interface JobClient {
   status(endpointId: string, jobId: string, options?: JobCallOptions): Promise<JobRecord>;
   /**
    * Polls the job's record until its state is final, at first every 250 ms, later every 2 s; resolves with the final record, also of a
-   * failed job. Repeats failed polls for 30 s, then rejects like `status`, or with the reason of its signal. The job continues after a
-   * rejection.
+   * failed job. Repeats polls with temporary errors (`retryable`) for 30 s. Rejects like `status`, or with the reason of its signal. The
+   * job continues after a rejection.
    * @example const job = await jobs.waitForJob(endpointId, id, { signal: AbortSignal.timeout(600_000) });
    */
   waitForJob(endpointId: string, jobId: string, options?: JobWaitOptions): Promise<JobRecord>;
@@ -108,7 +108,7 @@ function newJobRetries(limit = Number.POSITIVE_INFINITY): VisibilityRetries {
   return { codes: ["not_found"], waits };
 }
 
-/** Creates the client of the job API. `serverlessUrl` is the host address without `/v2` and without a trailing slash. */
+/** Creates the client of the job API. `serverlessUrl` is the host address, which may end with `/v2`, without a trailing slash. */
 export function createJobClient(
   transport: Transport,
   { apiKey, serverlessUrl, clock }: { apiKey: string; serverlessUrl: string; clock: Clock },

@@ -129,15 +129,18 @@ export interface ManagementClient {
   readReleases(id: string, options?: CallOptions): Promise<EndpointReleases | undefined>;
   listEndpoints(options?: CallOptions): Promise<EndpointRecord[]>;
   /**
-   * Sets the container of an endpoint with a copy of a template; it keeps its own settings. Absent in a dialect whose endpoints are bound to their
-   * templates.
+   * Replaces an endpoint's copy of a template. `container` contains the settings of the template and the endpoint's own settings; `own`
+   * marks the latter. Absent in a dialect whose endpoints are bound to their templates.
    */
   updateCopy?(
     endpoint: Pick<EndpointRecord, "id" | "own">,
     container: ContainerSettings & { templateId: string },
     options?: CallOptions,
   ): Promise<void>;
-  /** Changes only the given settings. The result may lack the GPU types if these do not change. */
+  /**
+   * Changes only the given settings. If the GPU types do not change, they may be unknown: then the result has `gpuTypeIds: []`, and its
+   * `unknownKeys` contain `gpuTypeIds`.
+   */
   updateEndpoint(
     id: string,
     changes: EndpointChanges,

@@ -4,7 +4,7 @@ export interface Proxies {
   http?: string | undefined;
   /** Proxy for https:// URLs. */
   https?: string | undefined;
-  /** Comma-separated hosts that are reached without a proxy, including their subdomains; only `*` for all hosts. */
+  /** Comma-separated hosts that are reached without a proxy, including their subdomains; `*` alone for all hosts. */
   noProxy?: string | undefined;
 }
 

@@ -8,7 +8,7 @@ export const recordId = z.string().min(1, "must not be empty");
 
 const idRule = "the id of an object";
 
-/** Id of another object. No address can contain a blank one, `.` or `..`. */
+/** Id of another object. An id of only dots and spaces, such as `..`, cannot be part of an address. */
 export const objectId = z.string().regex(/[^\s.]/, idRule);
 
 /** Id of another object; empty for none. */
