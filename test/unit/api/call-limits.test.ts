@@ -188,7 +188,7 @@ describe.each(["v1", "v2"] as const)("in REST %s, the timeout of a call", (diale
     await expect.poll(() => requests.length).toBe(1);
     const error = await apiErrorOf(call(clients.management, { timeout: 50 }));
     expect(error).toMatchObject({ category: "timeout", code: "response_timeout", ambiguous: false });
-    // What the call spends before its wait is part of its timeout.
+    // The timeout includes the time before the wait.
     expect(Number(/^no response within ([\d.]+) s$/.exec(error.message)?.[1])).toBeLessThanOrEqual(0.05);
     expect({ isFirstWaiting, requests: requests.length }).toEqual({ isFirstWaiting: true, requests: 1 });
     expect(await apiErrorOf(call(clients.management, { timeout: Number.NaN }))).toMatchObject({
