@@ -44,20 +44,6 @@ test.each([
   },
 );
 
-test("run --sync waits for a queued job although its endpoint's /health fails", async () => {
-  let hasRead = false;
-  const { origin, close } = await startFaultyServer(({ url }) => {
-    if (url.startsWith("/v2/serverless")) return json({ endpoints: [endpoint] });
-    if (!url.includes("/health")) return json({ id: "j1", status: hasRead ? "COMPLETED" : "IN_QUEUE" });
-    hasRead = true;
-    return json({ message: "not allowed" }, 403);
-  });
-  onTestFinished(close);
-  setEnvironment({ SERVERLESS_COMPUTE_API_KEY: "k".repeat(32), SERVERLESS_COMPUTE_URL: origin });
-  const { code, out, err } = await command(["run", "chat", "{}", "--sync"]);
-  expect({ code, out, err }).toEqual({ code: 0, out: '{"id":"j1","status":"COMPLETED"}', err: "" });
-});
-
 test.each(["sync", "stream"] as const)("a wait of run --%s continues after an error that may end", async (flag) => {
   let failures = 0;
   const service: JobService = {
@@ -99,20 +85,27 @@ test("run --sync reads /health after 5 s in the queue, then every 30 s, and prin
   expect(printed().err).toBe("job j1 waits: no GPU");
 });
 
-test.each(["--sync", "--stream"])("run %s prints the result although its endpoint's /health hangs", async (flag) => {
-  let hasRead = false;
-  const { origin, close } = await startFaultyServer(({ url }) => {
-    if (url.startsWith("/v2/serverless")) return json({ endpoints: [endpoint] });
+test("run prints the result although its endpoint's /health hangs (--sync) or fails (--stream)", async () => {
+  const healthReads = new Set<string>();
+  const { origin, close } = await startFaultyServer(({ url, method }) => {
+    if (url.startsWith("/v2/serverless"))
+      return json({ endpoints: [endpoint, { ...endpoint, id: "ep2", name: "other" }] });
+    const id = url.includes("ep1") ? "ep1" : "ep2";
     if (url.includes("/stream/")) return json([]);
-    if (!url.includes("/health")) return json({ id: "j1", status: hasRead ? "COMPLETED" : "IN_QUEUE", output: 1 });
-    hasRead = true;
-    return { action: "hang" };
+    if (!url.includes("/health"))
+      return json({ id: "j1", status: healthReads.has(id) && method === "GET" ? "COMPLETED" : "IN_QUEUE", output: 1 });
+    healthReads.add(id);
+    return id === "ep1" ? { action: "hang" } : json({ message: "not allowed" }, 403);
   });
   onTestFinished(close);
   setEnvironment({ SERVERLESS_COMPUTE_API_KEY: "k".repeat(32), SERVERLESS_COMPUTE_URL: origin });
-  const { code, out, err } = await command(["run", "chat", "{}", flag]);
-  const record = '{"id":"j1","status":"COMPLETED","output":1}';
-  expect({ code, out, err }).toEqual({ code: 0, out: flag === "--sync" ? record : "1", err: "" });
+  // Both at a time, because /health is read after 5 s.
+  const results = [command(["run", "chat", "{}", "--sync"]), command(["run", "other", "{}", "--stream"])];
+  expect(await Promise.all(results)).toEqual([
+    { code: 0, out: '{"id":"j1","status":"COMPLETED","output":1}', err: "" },
+    { code: 0, out: "1", err: "" },
+  ]);
+  expect([...healthReads].sort()).toEqual(["ep1", "ep2"]);
 });
 
 const page: Behaviour = { action: "respond", status: 200, body: "<html>" };

@@ -44,13 +44,14 @@ describe("run", () => {
     }
   });
 
-  test.each([
+  // Concurrently, because the first reason is read after 5 s.
+  test.concurrent.each([
     ["acme/none:1", {}, /the image "acme\/none:1" has no command on this machine/],
     ["acme/echo:1", { workers: { min: 0, max: 0 } }, /workersMax is 0, so no worker starts$/],
   ])("--sync and --stream print once why a job of the image %s with %j waits", async (image, fields, reason) => {
     const name = `waits-${Object.keys(fields)}`;
     await createEndpoint(service, image, { name, ...fields });
-    for (const option of ["--sync", "--stream"]) {
+    const printsOnce = async (option: string) => {
       const texts: string[] = [];
       const words = ["run", name, option, "--data", data];
       const output = { out: () => undefined, err: (text: string) => void texts.push(text) };
@@ -61,7 +62,8 @@ describe("run", () => {
       await line("cancel", id);
       expect(await ended).toBe(1);
       expect(texts).toEqual([texts[0], `serverless-compute-local: job ${id} CANCELLED`]);
-    }
+    };
+    await Promise.all([printsOnce("--sync"), printsOnce("--stream")]);
   });
 
   test("prints the service's error for input that the service rejects", async () => {
