@@ -1,6 +1,7 @@
 import { invalidArgument, type RequestInfo } from "./errors";
 import { createRedaction } from "./redaction";
 import type { Dialect } from "./shapes";
+import { idPattern } from "./shapes/limits";
 
 /** Returns the parts of a request that errors contain, without key and query. */
 export function requestInfo(request: { method: string; url: string; operation?: string }): RequestInfo {
@@ -9,19 +10,19 @@ export function requestInfo(request: { method: string; url: string; operation?: 
   return request.operation === undefined ? info : { ...info, operation: request.operation };
 }
 
-/** A blank id, an id that URL normalization removes, or an id with a lone surrogate, which no address can contain. */
-const unsendableId = /^(\s*|\.\.?)$|\p{Surrogate}/u;
+/** Returns an id; throws an ApiError if no object can have it. */
+export function requireId(id: string, subject: string, request: RequestInfo): string {
+  // A script in JavaScript may pass no id.
+  if (typeof id === "string" && idPattern.test(id)) return id;
+  throw invalidArgument(`the ${subject} id is ${JSON.stringify(id)}; must be the id of an object`, request);
+}
 
 /**
- * Encodes an id as one path segment; throws an ApiError for an id that would change the path. An empty id would turn
- * `DELETE /endpoints/{id}` into `DELETE /endpoints/`, and URL normalization removes `..`.
+ * Encodes an id as one path segment; throws an ApiError if no object can have it. An empty id would turn `DELETE /endpoints/{id}` into
+ * `DELETE /endpoints/`.
  */
-export function pathSegment(id: string, subject: string, request: { method: string; url: string }): string {
-  // A script in JavaScript may pass no id.
-  if (typeof id !== "string" || unsendableId.test(id))
-    throw invalidArgument(`the ${subject} id is ${JSON.stringify(id)}; must be the id of an object`, request);
-  return encodeURIComponent(id);
-}
+export const pathSegment = (id: string, subject: string, request: RequestInfo): string =>
+  encodeURIComponent(requireId(id, subject, request));
 
 /** Returns whether an address is a loopback address. */
 export function isLoopback(url: string): boolean {

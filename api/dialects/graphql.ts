@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { requestInfo } from "../address";
-import { type ApiError, classifyResponse, invalidArgument, isApiError } from "../errors";
+import { requestInfo, requireId } from "../address";
+import { type ApiError, classifyResponse, isApiError } from "../errors";
 import type { CallOptions, ManagementClient } from "../management";
 import { longValues } from "../redaction";
 import {
@@ -79,11 +79,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
   const list = <Shape extends z.ZodType>(name: Name, key: string, shape: Shape, options: CallOptions | undefined) =>
     calls.list({ name, document: documents[name] }, key, shape, options);
 
-  const requireNonEmpty = (value: string, subject: string, operation: Name) => {
-    if (typeof value === "string" && value.trim() !== "") return value;
-    const info = requestInfo({ method: "POST", url: graphqlUrl, operation });
-    throw invalidArgument(`the ${subject} is ${JSON.stringify(value)}; must not be empty`, info);
-  };
+  const infoOf = (operation: Name) => requestInfo({ method: "POST", url: graphqlUrl, operation });
 
   /** Sends a mutation of an object that can safely be sent twice. Its result is not used. */
   async function change(
@@ -93,7 +89,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     options: CallOptions | undefined,
     secrets: readonly string[] = [],
   ): Promise<void> {
-    const variables = { id: requireNonEmpty(id, subject, name), ...values };
+    const variables = { id: requireId(id, subject, infoOf(name)), ...values };
     await send({ name, variables, shape: anyData, idempotent: true, secrets }, options);
   }
 
@@ -130,7 +126,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
   }
 
   async function readTemplate(id: string, options?: CallOptions) {
-    const variables = { id: requireNonEmpty(id, "template id", "podTemplate") };
+    const variables = { id: requireId(id, "template", infoOf("podTemplate")) };
     const shape = z.looseObject({ podTemplate: templateRecord.nullish() });
     try {
       const response = await send({ name: "podTemplate", variables, shape, idempotent: true }, options);
@@ -141,10 +137,8 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     }
   }
 
-  const missingTemplate = (id: string): ApiError => {
-    const info = requestInfo({ method: "POST", url: graphqlUrl, operation: "podTemplate" });
-    return classifyResponse({ status: 200, text: `template "${id}" not found` }, info);
-  };
+  const missingTemplate = (id: string): ApiError =>
+    classifyResponse({ status: 200, text: `template "${id}" not found` }, infoOf("podTemplate"));
 
   return {
     createTemplate: ({ containerRegistryAuthId, ...rest }, options) => {
@@ -152,7 +146,7 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
       return saveTemplate(toSaveInput({ volumeInGb: 0, dockerArgs: "", ...rest, ...credentials }), options);
     },
     async updateTemplate(id, changes, options) {
-      const current = await readFullTemplate(requireNonEmpty(id, "template id", "podTemplate"), options);
+      const current = await readFullTemplate(requireId(id, "template", infoOf("podTemplate")), options);
       const currentFields: Record<string, unknown> = current;
       const currentEntries = [...requiredFields, ...supportedOptionalFields].map((field) => [
         field,
@@ -192,10 +186,10 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     },
     listSecrets: (options) => list("secrets", "secrets", secretRecord, options),
     updateSecretValue: ({ id, value }, options) =>
-      change("secretValueUpdate", "secret id", { id, value }, options, [value]),
+      change("secretValueUpdate", "secret", { id, value }, options, [value]),
     updateSecretDescription: ({ id, description }, options) =>
-      change("secretDescriptionUpdate", "secret id", { id, description }, options),
-    deleteSecret: (id, options) => change("secretDelete", "secret id", { id }, options),
+      change("secretDescriptionUpdate", "secret", { id, description }, options),
+    deleteSecret: (id, options) => change("secretDelete", "secret", { id }, options),
 
     async createRegistryAuth({ name, username, password }, options) {
       const shape = z.looseObject({ saveRegistryAuth: registryAuthRecord });
@@ -205,8 +199,8 @@ export function createGraphqlManagement(transport: Transport, graphqlUrl: string
     },
     listRegistryAuths: (options) => list("registryCreds", "containerRegistryCreds", registryAuthRecord, options),
     updateRegistryAuth: ({ id, username, password }, options) =>
-      change("updateRegistryAuth", "registry auth id", { id, username, password }, options, [password]),
-    deleteRegistryAuth: (id, options) => change("deleteRegistryAuth", "registry auth id", { id }, options),
+      change("updateRegistryAuth", "registry auth", { id, username, password }, options, [password]),
+    deleteRegistryAuth: (id, options) => change("deleteRegistryAuth", "registry auth", { id }, options),
 
     ...createGraphqlCatalog(calls),
   } satisfies Partial<ManagementClient>;

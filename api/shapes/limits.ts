@@ -4,6 +4,12 @@ const hour = 60 * minute;
 const day = 24 * hour;
 const megabyte = 1024 * 1024;
 
+/**
+ * Form of an object's id. It has a character besides dots and spaces, because URL normalization removes `..`, and no lone surrogate, which
+ * no address can contain.
+ */
+export const idPattern = /^(?=\P{Surrogate}*$).*[^\s.]/su;
+
 /** Bounds of the service (interface: Limits). Times in milliseconds, sizes in bytes unless the name contains another unit. */
 export const limits = {
   /** Maximum of numbers without a smaller bound: that of GraphQL's Int. */

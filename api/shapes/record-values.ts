@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { idPattern } from "./limits";
 import { optionsOf } from "./property-options";
 
 /** Properties and values of responses. */
@@ -8,11 +9,11 @@ export const recordId = z.string().min(1, "must not be empty");
 
 const idRule = "the id of an object";
 
-/** Id of another object. An id of only dots and spaces, such as `..`, cannot be part of an address. */
-export const objectId = z.string().regex(/[^\s.]/, idRule);
+/** Id of another object. */
+export const objectId = z.string().regex(idPattern, idRule);
 
 /** Id of another object; empty for none. */
-export const optionalObjectId = z.string().regex(/^$|[^\s.]/, idRule);
+export const optionalObjectId = z.string().regex(new RegExp(`^$|${idPattern.source}`, idPattern.flags), idRule);
 
 /** An optional value of a response; defaults to `fallback` if it is null or absent. */
 export const orDefault = <Shape extends z.ZodType>(shape: Shape, fallback: NonNullable<z.output<Shape>>) =>

@@ -1,4 +1,4 @@
-import type { CallOptions, ManagementClient } from "serverless-compute-api";
+import type { CallOptions } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { apiErrorOf, startRig } from "../../support/client-rig";
@@ -203,33 +203,6 @@ test("saved credentials and a template before its update must have an id in the 
 test("a wrong path of the GraphQL address does not read as a missing template", async () => {
   const { clients } = await startRig([{ action: "respond", status: 404 }]);
   expect(await apiErrorOf(clients.management.readTemplate("t1"))).toMatchObject({ code: "wrong_address" });
-});
-
-test.each<[operation: string, subject: string, call: (management: ManagementClient) => Promise<unknown>]>([
-  ["podTemplate", "template id", (management) => management.readTemplate("")],
-  ["podTemplate", "template id", (management) => management.updateTemplate("", { readme: "x" })],
-  ["podTemplate", "template id", (management) => management.deleteTemplate("")],
-  ["secretValueUpdate", "secret id", (management) => management.updateSecretValue({ id: "", value: "quiet" })],
-  [
-    "secretDescriptionUpdate",
-    "secret id",
-    (management) => management.updateSecretDescription({ id: "", description: "" }),
-  ],
-  ["secretDelete", "secret id", (management) => management.deleteSecret("")],
-  ["updateRegistryAuth", "registry auth id", (management) => management.updateRegistryAuth({ ...credentials, id: "" })],
-  ["deleteRegistryAuth", "registry auth id", (management) => management.deleteRegistryAuth("")],
-])("%s with an empty %s is rejected before any request", async (operation, subject, call) => {
-  const { clients, requests } = await startRig([json({})]);
-  const error = await apiErrorOf(call(clients.management));
-  expect(error).toMatchObject({ code: "invalid_argument", message: `the ${subject} is ""; must not be empty` });
-  expect(error.request.operation).toBe(operation);
-  expect(requests).toHaveLength(0);
-});
-
-test("an id of spaces is rejected before any request", async () => {
-  const { clients, requests } = await startRig([json({})]);
-  await expect(clients.management.deleteSecret(" ")).rejects.toThrow('the secret id is " "; must not be empty');
-  expect(requests).toHaveLength(0);
 });
 
 describe("a call that waits for a retry", () => {

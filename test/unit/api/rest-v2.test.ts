@@ -99,31 +99,6 @@ test.each<[request: string, call: Call]>([
   expect(sent()).toEqual([request]);
 });
 
-test.each<[method: string, noun: string, call: Call]>([
-  ["GET", "endpoint", (management) => management.readReleases("")],
-  ["GET", "endpoint", (management) => management.readWorkers("")],
-  ["PATCH", "endpoint", (management) => management.updateEndpoint("", {})],
-  ["PATCH", "endpoint", (management) => management.updateCopy?.({ id: "" }, copy)],
-  ["DELETE", "endpoint", (management) => management.deleteEndpoint("")],
-  ["GET", "template", (management) => management.readTemplate("")],
-  ["PATCH", "template", (management) => management.updateTemplate("", {})],
-  ["DELETE", "template", (management) => management.deleteTemplate("")],
-  ["GET", "network volume", (management) => management.readNetworkVolume("")],
-  ["PATCH", "network volume", (management) => management.updateNetworkVolume("", {})],
-  ["DELETE", "network volume", (management) => management.deleteNetworkVolume("")],
-  ["GET", "secret", (management) => management.readSecret?.("")],
-  ["PATCH", "secret", (management) => management.updateSecretValue({ id: "", value: "quiet" })],
-  ["PATCH", "secret", (management) => management.updateSecretDescription({ id: "", description: "x" })],
-  ["DELETE", "secret", (management) => management.deleteSecret("")],
-  ["DELETE", "registry auth", (management) => management.deleteRegistryAuth("")],
-])("a %s of the %s with an empty id is rejected before any request", async (method, noun, call) => {
-  const { management, requests } = await startV2();
-  const error = await apiErrorOf(Promise.resolve(call(management)));
-  expect(error.message).toBe(`the ${noun} id is ""; must be the id of an object`);
-  expect(error.request.method).toBe(method);
-  expect(requests).toEqual([]);
-});
-
 test("a change of saved credentials is rejected before any request", async () => {
   const { management, requests } = await startV2();
   const error = await apiErrorOf(management.updateRegistryAuth({ id: "r1", ...credentials }));

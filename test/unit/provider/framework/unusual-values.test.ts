@@ -107,7 +107,7 @@ describe("an id that no object can have", () => {
     ]);
   });
 
-  test.each(rows.flatMap((row) => [" ", "\t", ".", ".."].map((id) => ({ ...row, id }))))(
+  test.each(rows.flatMap((row) => [" ", "...", "\ud800"].map((id) => ({ ...row, id }))))(
     "is rejected by the check: $kind $input $id",
     ({ inputs, input, schema, id }) => {
       const [value, path] = inner(schema) instanceof z.ZodArray ? [["a1", id], `${input}[1]`] : [id, input];
