@@ -24,7 +24,7 @@ export interface Plan {
 
 /** An update: the deployed properties, the new inputs, and which properties differ. */
 export interface Update<Inputs> {
-  olds: { [key: string]: unknown };
+  olds: Properties;
   news: Inputs;
   /** The new inputs, and the values that the program omits and the update does not change, with the list of omitted properties. */
   properties: Properties;

@@ -1,5 +1,5 @@
 import { isApiError } from "serverless-compute-api";
-import { type Properties, textsIn, toProperties } from "../engine/values";
+import { type Properties, textsIn } from "../engine/values";
 import type { Context } from "./contract";
 import type { ResourceDefinition, Update } from "./definition";
 import { ResourceInitError } from "./errors";
@@ -46,7 +46,7 @@ export async function updateOrMark<Inputs extends object, Outputs extends object
       'the service may have applied this update or a part of it; the next "pulumi up" sends it again',
       id,
       { [unconfirmedKey]: names },
-      { cause: error, inputs: toProperties(update.olds) },
+      { cause: error, inputs: update.olds },
     );
   }
 }

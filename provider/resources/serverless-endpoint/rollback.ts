@@ -89,7 +89,7 @@ const shownKeys = (settings: Properties, keys: readonly string[]): string[] =>
  */
 export async function rollBack(failed: FailedUpdate, context: Context): Promise<ResourceInitError> {
   const { id, update, previous, outputs, reason, verify, apply, previousVersion, changesInPlace, fail } = failed;
-  const { news } = update;
+  const { olds, news } = update;
   const { before } = previous;
   const keys = Object.keys(before);
   const workers = await context.clients.management.readWorkers(id, callOptions(context)).catch(() => undefined);
@@ -106,7 +106,6 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
         : 'The next "pulumi up" verifies it again.'
     }`;
   if (keys.length === 0) return fail("kept", keptMessage(), currentOutputs);
-  const olds = toProperties(update.olds);
   const restoredInputs = inputsIn(olds, before);
   const restoresContainer = keys.some(isContainerKey);
   if (!setsContainer(restoredInputs))
@@ -119,7 +118,7 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
   context.progress(`${failedVersion} failed its verification: rolling back ${keys.join(", ")}`);
   const target = checkedInputs.parse(restoredInputs);
   const rollbackUpdate = {
-    olds: { ...news, ...outputs },
+    olds: toProperties({ ...news, ...outputs }),
     news: target,
     properties: { ...restoredInputs, ...defaultsOf(olds) },
     changed: (key: string) => keys.includes(key),

@@ -52,9 +52,8 @@ export async function updateVerified(
   context: Context,
   apply: Apply,
 ): Promise<ServiceOutputs> {
-  const { news } = requested;
+  const { olds, news } = requested;
   const { verify, workersMax } = news;
-  const olds = toProperties(requested.olds);
   const pending = unverifiedIn(olds);
   const changesContainer = containerKeys.some(requested.changed);
   const changesInPlace = !changesContainer && triggersChanged(olds, toProperties(news));
@@ -131,10 +130,10 @@ interface PreviousVersion extends Unverified {
  */
 async function readPreviousVersion(
   id: string,
-  { olds, news, changed }: Update<Inputs>,
+  { olds: state, news, changed }: Update<Inputs>,
   context: Context,
 ): Promise<PreviousVersion> {
-  const [state, program] = [toProperties(olds), toProperties(news)];
+  const program = toProperties(news);
   const known = withoutOmitted(state);
   const pending = unverifiedIn(state);
   const keys = new Set([...changedSettingNames(changed), ...Object.keys(pending?.before ?? {})]);

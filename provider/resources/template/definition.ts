@@ -103,7 +103,7 @@ function copyAfter(
   if (!copy) return withOwnSettings(template, own);
   const { env: variables = {} } = checkedInputs.pick({ env: true }).partial().safeParse(olds).data ?? {};
   // A failed update may have set variables that the state does not contain.
-  const isUnconfirmed = unconfirmedIn(toProperties(olds)).includes("env");
+  const isUnconfirmed = unconfirmedIn(olds).includes("env");
   const isChanged = ([name]: [string, string]): boolean =>
     (isUnconfirmed || variables[name] !== template.env[name]) && own.env?.[name] === undefined;
   const env = [
