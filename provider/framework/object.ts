@@ -26,14 +26,18 @@ type ObjectResource<ApiObject extends { id: string }> = Resource & {
 
 /**
  * Defines a kind of object: creates it once, reads it with all others of its kind, deletes it if present. `operations` replaces
- * operations of kinds that do more.
+ * operations of kinds that do more, and the reader of a kind that other kinds also read.
  */
 export function defineObject<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
   definition: ObjectDefinition<ApiObject, Inputs, Outputs>,
-  operations: Partial<Pick<ResourceDefinition<Inputs, Outputs>, "create" | "update">> = {},
+  {
+    reader = createListCache(definition.client),
+    ...operations
+  }: Partial<
+    Pick<ResourceDefinition<Inputs, Outputs>, "create" | "update"> & Pick<ObjectResource<ApiObject>, "reader">
+  > = {},
 ): ObjectResource<ApiObject> {
   const { kind, inputs: shape } = definition;
-  const reader = createListCache(definition.client);
   const resource = defineResource<Inputs, Outputs>({
     ...definition,
     create: (inputs, context, properties) => createOnce(definition, inputs, properties, context),

@@ -7,6 +7,7 @@ import { changedSettings, isReplacement, type ObjectDefinition, type Update } fr
 import { defineObject } from "../../framework/object";
 import { outputsOf } from "../../framework/observation";
 import { isRecorded } from "../../framework/properties/defaults";
+import { endpointReader } from "../template/endpoints";
 import { changesSetting } from "../template/start-arguments";
 import { type CompleteRecord, containerSettings, withTemplate } from "./container";
 import { deleteEndpoint } from "./deletion";
@@ -144,6 +145,7 @@ export const serverlessEndpoint = {
       return created;
     },
     update: (id, update, context) => updateVerified(id, update, context, applyUpdate),
+    reader: endpointReader,
   }),
   preflight,
   derivedSecrets,

@@ -2,7 +2,7 @@ import type { CallOptions, EndpointRecord } from "serverless-compute-api";
 import type { Context } from "../../framework/contract";
 import { createListCache } from "../../framework/lists";
 
-/** The endpoints of the account, whose list the deletes of a deployment share. */
+/** The endpoints of the account, whose list all reads and deletes of a deployment share. */
 export const endpointReader = createListCache(({ listEndpoints, readEndpoint }) => ({
   list: listEndpoints,
   read: readEndpoint,
