@@ -53,7 +53,7 @@ export interface ResourceDefinition<Inputs extends object, Outputs extends objec
   read(id: string, olds: Properties, context: Context): Promise<ObservedObject<Inputs, Outputs> | undefined>;
   /** Returns the outputs that do not follow from the inputs. */
   update(id: string, update: Update<Inputs>, context: Context): Promise<Partial<Outputs>>;
-  delete(id: string, olds: Properties, context: Context): Promise<void>;
+  delete(id: string, context: Context): Promise<void>;
 }
 
 /** An object as reported by the service. A missing key is not reported; an undefined value means that the object has none. */
@@ -86,38 +86,24 @@ export interface ObjectClient<Inputs, ApiObject> {
   /** Absent if the service has no request for a single object. */
   read?(id: string, options: CallOptions): Promise<ApiObject | undefined>;
   create(inputs: Inputs, options: CallOptions): Promise<ApiObject>;
-}
-
-/** Schemas and conversions of a kind of object. */
-interface ObjectConversions<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>
-  extends Omit<ResourceDefinition<Inputs, Outputs>, "create" | "read" | "delete"> {
-  inputs: z.ZodObject<{ name: z.ZodType }>;
-  /** Converts a record; `desired` are the properties that it is compared with. */
-  observe(object: ApiObject, desired: Properties, context: Context): ObservedObject<Inputs, Outputs>;
-  /** Adds what a listed record lacks. For the import of an account, it sends no request for a single object. */
-  complete?(object: ApiObject, desired: Properties, context: Context, purpose: "read" | "import"): Promise<ApiObject>;
-}
-
-/** How the objects of a kind are deleted: by a request, or by an operation that does more. */
-type ObjectDeletion<Client> =
-  | { client(management: ManagementClient): Client & Deleter; delete?: undefined }
-  | {
-      client(management: ManagementClient): Client;
-      /** Deletes an object; succeeds if it is absent. */
-      delete(id: string, context: Context): Promise<void>;
-    };
-
-/** The request that deletes an object. */
-interface Deleter {
   delete(id: string, options: CallOptions): Promise<void>;
 }
 
 /** A kind whose resources are named objects of the service, in its own types. Functions that pass on no inputs omit the last two. */
-export type ObjectDefinition<
+export interface ObjectDefinition<
   ApiObject extends NamedObject,
   Inputs extends NamedInputs = NamedInputs,
   Outputs extends object = object,
-> = ObjectConversions<Inputs, Outputs, ApiObject> & ObjectDeletion<ObjectClient<Inputs, ApiObject>>;
+> extends Omit<ResourceDefinition<Inputs, Outputs>, "create" | "read" | "delete"> {
+  inputs: z.ZodObject<{ name: z.ZodType }>;
+  client(management: ManagementClient): ObjectClient<Inputs, ApiObject>;
+  /** Converts a record; `desired` are the properties that it is compared with. */
+  observe(object: ApiObject, desired: Properties, context: Context): ObservedObject<Inputs, Outputs>;
+  /** Adds what a listed record lacks. For the import of an account, it sends no request for a single object. */
+  complete?(object: ApiObject, desired: Properties, context: Context, purpose: "read" | "import"): Promise<ApiObject>;
+  /** Deletes an object of a kind that needs more than `deleteIfPresent`, which sends the request and succeeds if the object is absent. */
+  delete?(id: string, context: Context, deleteIfPresent: () => Promise<void>): Promise<void>;
+}
 
 /** Returns true if the changes replace the object. */
 export const isReplacement = (changes: readonly Change[]): boolean => changes.some(({ replace }) => replace);

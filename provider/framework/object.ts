@@ -49,7 +49,7 @@ export function defineObject<Inputs extends NamedInputs, Outputs extends object,
       const object = await completeObject(definition, record, desired, context);
       return observeObject(definition, object, desired, context);
     },
-    delete: (id, _olds, context) => deleteObject(definition, id, context),
+    delete: (id, context) => deleteObject(definition, id, context),
     ...operations,
     update: (id, update, context) => updateOrMark(id, update, context, operations.update ?? definition.update),
   });

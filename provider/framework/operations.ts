@@ -139,7 +139,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
           );
         try {
           await deleteDuplicates(definition, olds, bounded);
-          await definition.delete(id, olds, bounded);
+          await definition.delete(id, bounded);
         } catch (error) {
           invalidateLists(bounded);
           throw error;
@@ -150,13 +150,13 @@ export function defineResource<Inputs extends object, Outputs extends object>(
 
 /** Deletes duplicates that a create could not delete. */
 async function deleteDuplicates(
-  definition: { delete(id: string, olds: Properties, context: Context): Promise<void> },
+  definition: { delete(id: string, context: Context): Promise<void> },
   olds: Properties,
   context: Context,
 ): Promise<void> {
   const ids = olds[duplicatesKey];
   if (!Array.isArray(ids)) return;
-  for (const id of ids) if (typeof id === "string") await definition.delete(id, {}, context);
+  for (const id of ids) if (typeof id === "string") await definition.delete(id, context);
 }
 
 /** Runs an operation that changes objects of the service; earlier reads are invalidated. */

@@ -119,6 +119,7 @@ const endpoints: ObjectDefinition<CompleteRecord, Inputs, Outputs> = {
     list: management.listEndpoints,
     read: management.readEndpoint,
     create: (inputs, options) => management.createEndpoint(settingsOf(inputs), options),
+    delete: management.deleteEndpoint,
   }),
   observe,
   // The versions of all endpoints of an account would be one request for each.

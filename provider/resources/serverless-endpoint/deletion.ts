@@ -1,7 +1,6 @@
 import { isApiError } from "serverless-compute-api";
 import { callOptions, completeDespiteCancel } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
-import { deleteIfPresent } from "../../framework/deletion";
 import { findTemplateBySettings } from "../template/definition";
 import { endpointReader } from "../template/endpoints";
 
@@ -13,13 +12,17 @@ const deleteInterval = 500;
  * Deletes an endpoint; succeeds if it no longer exists. If the service rejects the delete because the endpoint has workers, it is
  * first scaled to 0/0.
  */
-export async function deleteEndpoint(id: string, context: Context): Promise<void> {
+export async function deleteEndpoint(
+  id: string,
+  context: Context,
+  deleteIfPresent: () => Promise<void>,
+): Promise<void> {
   const { management } = context.clients;
   await detachTemplate(id, context);
   let isScaledDown = false;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await deleteIfPresent(id, { delete: management.deleteEndpoint, list: management.listEndpoints }, context);
+      return await deleteIfPresent();
     } catch (error) {
       if (!isApiError(error, "inUse") || error.code !== "endpoint_has_workers" || attempt === maxAttempts) throw error;
     }

@@ -206,6 +206,7 @@ export const template = defineObject<Inputs, Outputs, TemplateRecord>({
     list: management.listTemplates,
     read: management.readTemplate,
     create: (inputs, options) => management.createTemplate(settingsOf(inputs), options),
+    delete: management.deleteTemplate,
   }),
   observe,
   update,

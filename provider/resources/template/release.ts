@@ -1,7 +1,6 @@
 import { type EndpointRecord, isApiError, type TemplateRecord } from "serverless-compute-api";
 import { callOptions, cleanupCallOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
-import { deleteIfPresent } from "../../framework/deletion";
 import { UserError } from "../../framework/errors";
 import { endpointReader, endpointsOf, uses } from "./endpoints";
 
@@ -23,10 +22,14 @@ const firstDelay = 250;
  * Deletes a template. If an endpoint runs the template, the delete fails immediately, because the engine deletes its own endpoints first.
  * Otherwise the delete waits for the release after the last use.
  */
-export async function releaseTemplate(id: string, context: Context): Promise<void> {
+export async function releaseTemplate(
+  id: string,
+  context: Context,
+  deleteIfPresent: () => Promise<void>,
+): Promise<void> {
   // The service would delete a template whose copy an endpoint runs, and a later rollback would lack it.
   await rejectIfUsed(id, context);
-  if (await tryDelete(id, context)) return;
+  if (await tryDelete(deleteIfPresent, context)) return;
   // It may be gone by now.
   const { name } = (await context.clients.management.readTemplate(id, callOptions(context))) ?? { name: id };
   const startTime = context.clock.now();
@@ -36,7 +39,7 @@ export async function releaseTemplate(id: string, context: Context): Promise<voi
     const elapsed = context.clock.now() - startTime;
     if (elapsed >= timeLimit) throw await timeoutError({ id, name }, timeLimit, context);
     const attemptTime = context.clock.now();
-    if (await tryDelete(id, context)) {
+    if (await tryDelete(deleteIfPresent, context)) {
       context.progress(
         `the service released template "${name}" after ${Math.round((attemptTime - startTime) / second)} s`,
       );
@@ -53,11 +56,10 @@ export async function releaseTemplate(id: string, context: Context): Promise<voi
 }
 
 /** Attempts the delete. Returns true if the template no longer exists, or false if it is in use. */
-async function tryDelete(id: string, context: Context): Promise<boolean> {
-  const { deleteTemplate, listTemplates } = context.clients.management;
+async function tryDelete(deleteIfPresent: () => Promise<void>, context: Context): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await deleteIfPresent(id, { delete: deleteTemplate, list: listTemplates }, context);
+      await deleteIfPresent();
       return true;
     } catch (error) {
       if (isApiError(error, "inUse")) return false;
