@@ -123,7 +123,7 @@ export interface ManagementClient {
    */
   createEndpoint(settings: EndpointSettings, options?: CallOptions): Promise<EndpointRecord>;
   readEndpoint(id: string, options?: CallOptions): Promise<EndpointRecord | undefined>;
-  /** Adds the pools that contain the GPU types of an endpoint. Absent if the dialect returns the pools. */
+  /** Adds the pools that contain the GPU types of an endpoint. Absent if the dialect returns the pools of every endpoint. */
   withPools?(endpoint: EndpointRecord, options?: CallOptions): Promise<EndpointRecord>;
   /** Reads an endpoint's version and newest releases, newest first; undefined in a dialect without releases. */
   readReleases(id: string, options?: CallOptions): Promise<EndpointReleases | undefined>;

@@ -18,7 +18,7 @@ import {
   workerRecord,
 } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
-import { gpuTypesIn, poolsContaining, poolsOf, selectPools } from "./gpu-pools";
+import { gpuTypesIn, type Pools, poolsContaining, poolsOf, selectPools } from "./gpu-pools";
 import { createGraphqlManagement } from "./graphql";
 import { createRestCalls, sharedRequest } from "./rest-calls";
 import { hasAny } from "./rest-v2-bodies";
@@ -51,6 +51,23 @@ function requireTemplate(settings: EndpointChanges, request: RequestInfo): void 
   throw invalidArgument(`${name}: an endpoint of REST v1 has no container of its own; set it in its template`, request);
 }
 
+/** Changes with a list of GPU types instead of pools, which REST v1 does not have. `settings` are the settings after the changes. */
+function withoutPools<Changes extends EndpointChanges>(
+  { gpuPools: _p, excludedGpuTypeIds: _e, ...changes }: Changes,
+  settings: EndpointSettings,
+  catalog: Pools | undefined,
+  request: RequestInfo,
+) {
+  const { gpuTypeIds } = catalog ? gpuTypesIn(catalog, selectPools(catalog, settings, request)) : settings;
+  return { ...changes, gpuTypeIds };
+}
+
+/** An endpoint with the pools that contain its GPU types, if the service shows these. */
+const withPools = (endpoint: EndpointRecord, catalog: Pools): EndpointRecord =>
+  endpoint.unknownKeys?.includes("gpuTypeIds")
+    ? endpoint
+    : { ...endpoint, ...gpuTypesIn(catalog, poolsContaining(catalog, endpoint.gpuTypeIds)) };
+
 const replaceNull = <Value>(value: Value | null | undefined, replacement: Value): Value | undefined =>
   value === null ? replacement : value;
 
@@ -80,18 +97,9 @@ export function createRestV1Management(
     poolsOf(await graphql.listGpuTypes(options)),
   );
 
-  /** Converts changes to those of REST v1, which has lists of GPU types, but no pools. `settings` are the settings after the changes. */
-  async function withoutPools<Changes extends EndpointChanges>(
-    { gpuPools: _p, excludedGpuTypeIds: _e, ...changes }: Changes,
-    settings: EndpointSettings,
-    request: RequestInfo,
-    options?: CallOptions,
-  ) {
-    const { gpuTypeIds, gpuPools = [], excludedGpuTypeIds = [] } = settings;
-    if (gpuPools.length + excludedGpuTypeIds.length === 0) return { ...changes, gpuTypeIds };
-    const catalog = await pools(options);
-    return { ...changes, gpuTypeIds: gpuTypesIn(catalog, selectPools(catalog, settings, request)).gpuTypeIds };
-  }
+  /** The pools of the catalog; undefined if the settings select no pools. */
+  const poolsFor = async ({ gpuPools = [], excludedGpuTypeIds = [] }: EndpointSettings, options?: CallOptions) =>
+    gpuPools.length + excludedGpuTypeIds.length === 0 ? undefined : pools(options);
 
   return {
     ...graphql,
@@ -99,37 +107,35 @@ export function createRestV1Management(
     async createEndpoint(settings, options) {
       const info = requestInfo({ method: "POST", url: endpoints });
       requireTemplate(settings, info);
+      const catalog = await poolsFor(settings, options);
       const request: TransportRequest = {
         method: "POST",
         url: endpoints,
-        body: createBody(await withoutPools(settings, settings, info, options)),
+        body: createBody(withoutPools(settings, settings, catalog, info)),
         idempotent: false,
         visibilityRetries: newTemplateRetries,
       };
-      return endpointFrom(await send(serverlessEndpointRecord, request, options));
+      return endpointFrom(await send(serverlessEndpointRecord, request, options), catalog);
     },
     async readEndpoint(id, options) {
       const record = await read(serverlessEndpointRecord, endpointUrl("GET", id), options);
       return record && endpointFrom(record);
     },
-    async withPools(endpoint, options) {
-      const catalog = await pools(options);
-      return { ...endpoint, ...gpuTypesIn(catalog, poolsContaining(catalog, endpoint.gpuTypeIds)) };
-    },
+    withPools: async (endpoint, options) => withPools(endpoint, await pools(options)),
     readReleases: async () => undefined,
-    listEndpoints: async (options) => (await list(serverlessEndpointRecord, endpoints, options)).map(endpointFrom),
+    listEndpoints: async (options) =>
+      (await list(serverlessEndpointRecord, endpoints, options)).map((record) => endpointFrom(record)),
     async updateEndpoint(id, changes, options) {
       const url = endpointUrl("PATCH", id);
       const info = requestInfo({ method: "PATCH", url });
       requireTemplate(changes, info);
       const visibilityRetries = changes.templateId === undefined ? undefined : newTemplateRetries;
-      const body = patchBody(
-        hasAny(changes, "gpuTypeIds", "gpuPools", "excludedGpuTypeIds")
-          ? await withoutPools(changes, options?.settings ?? changes, info, options)
-          : changes,
-      );
+      const settings = options?.settings ?? changes;
+      const changesGpuTypes = hasAny(changes, "gpuTypeIds", "gpuPools", "excludedGpuTypeIds");
+      const catalog = changesGpuTypes ? await poolsFor(settings, options) : undefined;
+      const body = patchBody(changesGpuTypes ? withoutPools(changes, settings, catalog, info) : changes);
       const request: TransportRequest = { method: "PATCH", url, body, idempotent: true, visibilityRetries };
-      return endpointFrom(await send(serverlessEndpointRecord, request, options));
+      return endpointFrom(await send(serverlessEndpointRecord, request, options), catalog);
     },
     async readWorkers(id, options) {
       const url = `${endpointUrl("GET", id)}?includeWorkers=true`;
@@ -171,11 +177,14 @@ const instancesOf = (instanceIds: readonly string[]): Pick<ServerlessEndpointRec
     }),
   );
 
-/** Converts an endpoint of REST v1. The hosted service returns `instanceIds` instead of `cpuFlavorIds` and `vcpuCount`. */
-export function endpointFrom({ instanceIds, ...fields }: ServerlessEndpointRecord): EndpointRecord {
+/**
+ * Converts an endpoint of REST v1; without a catalog, its pools are unknown. The hosted service returns `instanceIds` instead of
+ * `cpuFlavorIds` and `vcpuCount`.
+ */
+export function endpointFrom({ instanceIds, ...fields }: ServerlessEndpointRecord, catalog?: Pools): EndpointRecord {
   const hasInstances = instanceIds && instanceIds.length > 0 && !fields.cpuFlavorIds;
   const record = hasInstances ? { ...fields, ...instancesOf(instanceIds) } : fields;
-  return {
+  const endpoint: EndpointRecord = {
     ...record,
     gpuTypeIds: record.gpuTypeIds ?? [],
     cpuFlavorIds: record.cpuFlavorIds ?? [],
@@ -188,4 +197,5 @@ export function endpointFrom({ instanceIds, ...fields }: ServerlessEndpointRecor
       ...(record.computeType === "CPU" ? (["gpuCount"] as const) : []),
     ],
   };
+  return catalog ? withPools(endpoint, catalog) : endpoint;
 }

@@ -17,8 +17,11 @@ export interface PropertyOptions {
   replaceOnChanges?: true | Dialect;
   /** Removing the property from the program does not change the object. */
   computedWhenUnset?: true;
-  /** The service determines the value of a new object if the program omits the property; a preview does not know it. */
-  reportedWhenUnset?: true;
+  /**
+   * The service determines the value of a new object if the program omits the property, and that of an object without one when one of
+   * these properties changes; a preview does not know it.
+   */
+  reportedWhenUnset?: readonly string[];
   /** Property that, if set, determines the value of this one where the program omits it, so that the service does not. */
   determinedBy?: string;
   /** Property that expresses the same setting: if the program sets or changes it, the value of this one is unknown. */

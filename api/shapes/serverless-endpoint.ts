@@ -148,14 +148,14 @@ export const endpointFields = {
     .register(propertyOptions, {
       unordered: true,
       alternativeTo: "gpuTypeIds",
-      reportedWhenUnset: true,
+      reportedWhenUnset: ["gpuTypeIds", "excludedGpuTypeIds"],
       catalog: { noun: "GPU pool", ids: Object.keys(gpuPools) },
       ...restartsWorkers,
     }),
   flashbootType: z
     .enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"])
     .describe("Start of workers from a saved state, with a priority; replaces flashboot. REST v2 only.")
-    .register(propertyOptions, { dialect: "v2", alternativeTo: "flashboot", reportedWhenUnset: true }),
+    .register(propertyOptions, { dialect: "v2", alternativeTo: "flashboot", reportedWhenUnset: ["flashboot"] }),
 };
 
 /** Properties of an endpoint that have the same name and form in REST v1 and REST v2, which nests or combines the others. */

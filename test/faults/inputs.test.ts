@@ -92,9 +92,7 @@ describe("a deployment matches its preview", () => {
       ...determinedOutputs(kind, olds),
     ]);
 
-    // With REST v1, only a read requests the pools of an endpoint.
-    if (dialect === "v2" || !("excludedGpuTypeIds" in oldInputs))
-      expect(await refreshed(kind, id, outputs)).toEqual(outputs);
+    expect(await refreshed(kind, id, outputs)).toEqual(outputs);
 
     const changes = lifecycle.diff(outputs, news, dialect);
     const normalize = (value: Value | undefined): Value | undefined =>
@@ -114,7 +112,12 @@ describe("a deployment matches its preview", () => {
         bench.proxy.inject({ body: inputCase.requestPattern }, { kind: "delayRequest", ms: 0 });
       const previewed = lifecycle.previewOutputs(outputs, news, { id, serverlessUrl });
       created = { kind, id, outputs: await lifecycle.update(id, outputs, news, bench.context()) };
-      const isChanged = (key: string): boolean => [key, kinds[kind].options[key]?.alternativeTo].includes(input);
+      const isChanged = (key: string): boolean => {
+        const { alternativeTo, reportedWhenUnset } = kinds[kind].options[key] ?? {};
+        return (
+          [key, alternativeTo].includes(input) || (!(key in outputs) && reportedWhenUnset?.includes(input) === true)
+        );
+      };
       expectPreviewOutputs(previewed, created.outputs, [
         ...(unknownOutputs[kind]?.update ?? []),
         ...determinedOutputs(kind, news).filter(isChanged),
@@ -135,7 +138,6 @@ describe("a deployment matches its preview", () => {
     expect(lifecycle.diff(created.outputs, news)).toEqual([]);
     const readResult = await lifecycle.read(created.id, created.outputs, bench.context());
     expect(lifecycle.diff(readResult?.outputs ?? {}, news)).toEqual([]);
-    if (dialect === "v2" || !("excludedGpuTypeIds" in newInputs))
-      expect(await refreshed(kind, created.id, created.outputs)).toEqual(created.outputs);
+    expect(await refreshed(kind, created.id, created.outputs)).toEqual(created.outputs);
   });
 });

@@ -117,11 +117,15 @@ export function isOmitted(shape: z.ZodObject, key: string, olds: Properties): bo
   return names === undefined && isDeepStrictEqual(valueIfPresent(inner, olds[key]) ?? defaultValue, defaultValue);
 }
 
-/** Names of the omitted properties whose values the service determines when it creates the object. */
-export const serviceDetermined = (shape: z.ZodObject, inputs: Properties): string[] =>
+/**
+ * Names of the omitted properties whose values the service determines when it creates an object, or when an update changes the properties
+ * `changed`.
+ */
+export const serviceDetermined = (shape: z.ZodObject, inputs: Properties, changed?: ReadonlySet<unknown>): string[] =>
   Object.entries(shape.shape).flatMap(([key, schema]) => {
     const { computedWhenUnset, reportedWhenUnset, serviceDefault } = optionsOf(schema);
     const isReported = reportedWhenUnset || (computedWhenUnset && serviceDefault === undefined);
+    if (changed && ![key, ...(reportedWhenUnset ?? [])].some((name) => changed.has(name))) return [];
     if (!isReported || !isAbsent(schema, inputs[key]) || isDetermined(shape, key, inputs)) return [];
     const alternative = inputs[alternativeOf(shape, key)];
     // A list of GPU types replaces the pools.

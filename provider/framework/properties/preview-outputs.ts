@@ -2,7 +2,7 @@ import { z } from "zod";
 import { hasUnknown, type Properties, toProperties, Unknown, type Value } from "../../engine/values";
 import type { PreviewContext } from "../contract";
 import type { ResourceSchemas } from "../definition";
-import { alternativeOf, keptValues, serviceDetermined, withOmitted, withoutOmitted } from "./defaults";
+import { keptValues, serviceDetermined, withOmitted, withoutOmitted } from "./defaults";
 import { diffProperties } from "./diff";
 
 /** How an output follows from the inputs. */
@@ -52,10 +52,7 @@ export function previewOutputs(
     return oldValue === undefined ? Unknown.value : oldValue;
   };
   const absent = Object.keys(shape.shape).map((key): [string, Value] => [key, null]);
-  // An update determines the values of settings that change.
-  const determined = serviceDetermined(shape, news).filter(
-    (key) => !olds || [key, alternativeOf(shape, key)].some((name) => changed.has(name)),
-  );
+  const determined = serviceDetermined(shape, news, olds && changed);
   return {
     ...Object.fromEntries(absent),
     ...Object.fromEntries(determined.map((key) => [key, Unknown.value])),

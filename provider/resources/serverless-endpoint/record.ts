@@ -158,10 +158,8 @@ export async function withPools(
   desired: Properties,
   context: CallContext,
 ): Promise<EndpointRecord> {
-  const { management } = context.clients;
-  const isKnown = record.anyGpuType !== undefined || record.unknownKeys?.includes("gpuTypeIds");
-  if (isKnown || !selectsPools(desired) || !management.withPools) return record;
-  return management.withPools(record, callOptions(context));
+  const { withPools: addPools } = context.clients.management;
+  return addPools && selectsPools(desired) ? addPools(record, callOptions(context)) : record;
 }
 
 /** Version of a new endpoint. */
