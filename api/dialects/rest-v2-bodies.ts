@@ -6,6 +6,7 @@ import {
   type EndpointRecord,
   type EndpointSettings,
   endpointDefaults,
+  endpointFields,
   limits,
   namesInV2,
   networkVolumeFields,
@@ -163,27 +164,17 @@ export function endpointPatch(
 /** The names of properties by their paths in bodies; a path precedes that of the object that contains it. */
 const propertyNames: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
-    [templateFields, networkVolumeFields].flatMap((fields) => namesInV2(fields).map(([name, path]) => [path, name])),
+    [templateFields, networkVolumeFields, endpointFields].flatMap((fields) =>
+      namesInV2(fields).map(([name, path]) => [path, name]),
+    ),
   ),
-  "mounts.persistent.path": "volumeMountPath",
-  "mounts.persistent.size": "volumeInGb",
   "mounts.persistent": "volumeInGb",
   mounts: "volumeInGb",
-  "gpu.pools": "gpuPools",
-  "gpu.excludedTypes": "excludedGpuTypeIds",
-  "gpu.count": "gpuCount",
-  "gpu.allowedCudaVersions": "allowedCudaVersions",
-  "gpu.minCudaVersion": "minCudaVersion",
   cpu: "cpuFlavorIds",
-  "workers.min": "workersMin",
-  "workers.max": "workersMax",
-  "workers.idleTimeout": "idleTimeout",
   "scaling.queueDelay": "scalerValue",
   "scaling.requestCount": "scalerValue",
-  "scaling.type": "scalerType",
   scaling: "scalerType",
   networkVolumes: "networkVolumeId(s)",
-  timeout: "executionTimeoutMs",
 };
 const pathPattern = new RegExp(`(?<=^|[:;] )(?:${Object.keys(propertyNames).join("|")})(?=[:.[])`, "g");
 

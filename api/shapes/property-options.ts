@@ -5,7 +5,7 @@ export type Dialect = "v1" | "v2";
 
 /** Semantics of a property beyond its type; read by the dialects, diffs, redaction and the schema generator. */
 export interface PropertyOptions {
-  /** The name in REST v2, if it differs. */
+  /** The name in REST v2, if it differs; for a part of another value its path, such as `workers.min`. */
   v2?: string;
   /** A sensitive value: encrypted in state, never printed. */
   secret?: true;

@@ -62,7 +62,7 @@ export const endpointFields = {
     .min(1)
     .max(limits.number)
     .describe("Number of GPUs per worker.")
-    .register(propertyOptions, restartsWorkers),
+    .register(propertyOptions, { v2: "gpu.count", ...restartsWorkers }),
   cpuFlavorIds: z
     .array(z.string().min(1))
     .describe(
@@ -85,36 +85,42 @@ export const endpointFields = {
   allowedCudaVersions: z
     .array(z.string().min(1))
     .describe("Allowed CUDA versions of the workers; any if empty.")
-    .register(propertyOptions, { unordered: true }),
+    .register(propertyOptions, { v2: "gpu.allowedCudaVersions", unordered: true }),
   minCudaVersion: z
     .string()
     .describe("Minimum CUDA version of the workers.")
-    .register(propertyOptions, { serviceDefault: lowestCudaVersion }),
-  networkVolumeId: optionalObjectId.describe("Id of the network volume mounted by the workers."),
+    .register(propertyOptions, { v2: "gpu.minCudaVersion", serviceDefault: lowestCudaVersion }),
+  networkVolumeId: optionalObjectId
+    .describe("Id of the network volume mounted by the workers.")
+    .register(propertyOptions, { v2: "networkVolumes" }),
   networkVolumeIds: z
     .array(objectId)
     .describe("Ids of network volumes in several data centres.")
-    .register(propertyOptions, { unordered: true }),
+    .register(propertyOptions, { v2: "networkVolumes", unordered: true }),
   idleTimeout: z
     .int()
     .min(1)
     .max(3600)
     .describe(
       "Seconds after which an idle worker stops. With REST v2, omit it for a queue with scalerType REQUEST_COUNT.",
-    ),
+    )
+    .register(propertyOptions, { v2: "workers.idleTimeout" }),
   executionTimeoutMs: z
     .int()
     .min(limits.executionTimeout.min)
     .max(limits.executionTimeout.max)
     .describe("Execution timeout of jobs in milliseconds; the policy of a job overrides it.")
-    .register(propertyOptions, { serviceDefault: limits.executionTimeout.default }),
+    .register(propertyOptions, { v2: "timeout", serviceDefault: limits.executionTimeout.default }),
   flashboot: z.boolean().describe("True to start workers from a saved state."),
   scalerType: z
     .enum(["QUEUE_DELAY", "REQUEST_COUNT"])
     .describe(
       "Criterion for adding workers: waiting time or number of jobs. Must be REQUEST_COUNT, which is then the default, if type is LOAD_BALANCER.",
     )
-    .register(propertyOptions, { defaultBy: { property: "type", defaults: { LOAD_BALANCER: "REQUEST_COUNT" } } }),
+    .register(propertyOptions, {
+      v2: "scaling.type",
+      defaultBy: { property: "type", defaults: { LOAD_BALANCER: "REQUEST_COUNT" } },
+    }),
   scalerValue: z
     .int()
     .min(1)
@@ -125,13 +131,13 @@ export const endpointFields = {
     .min(0)
     .max(limits.number)
     .describe("Minimum number of workers, which always run.")
-    .register(propertyOptions, restartsWorkers),
+    .register(propertyOptions, { v2: "workers.min", ...restartsWorkers }),
   workersMax: z
     .int()
     .min(0)
     .max(limits.number)
     .describe("Maximum number of workers.")
-    .register(propertyOptions, restartsWorkers),
+    .register(propertyOptions, { v2: "workers.max", ...restartsWorkers }),
   type: z
     .enum(["QUEUE", "LOAD_BALANCER"])
     .describe("Delivery of requests to workers: as jobs of a queue (the default), or directly. REST v2 only.")
@@ -139,13 +145,14 @@ export const endpointFields = {
   excludedGpuTypeIds: z
     .array(z.string().min(1))
     .describe("Excluded GPU types, of gpuPools or of all pools. Cannot be combined with gpuTypeIds.")
-    .register(propertyOptions, { unordered: true, catalog: gpuTypes, ...restartsWorkers }),
+    .register(propertyOptions, { v2: "gpu.excludedTypes", unordered: true, catalog: gpuTypes, ...restartsWorkers }),
   gpuPools: z
     .array(z.string().min(1))
     .describe(
       'Pools of GPU types, for example "AMPERE_24", instead of gpuTypeIds: all their types except excludedGpuTypeIds.',
     )
     .register(propertyOptions, {
+      v2: "gpu.pools",
       unordered: true,
       alternativeTo: "gpuTypeIds",
       reportedWhenUnset: ["gpuTypeIds", "excludedGpuTypeIds"],

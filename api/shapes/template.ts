@@ -31,7 +31,7 @@ export const templateFields = {
       "Size of the pod volume in GB; must be 0 or absent for serverless templates. Removing the property keeps the volume. " +
         "REST v2 cannot remove a volume, so a change to 0 replaces the template.",
     )
-    .register(propertyOptions, { computedWhenUnset: true, serviceDefault: 0 }),
+    .register(propertyOptions, { v2: "mounts.persistent.size", computedWhenUnset: true, serviceDefault: 0 }),
   dockerArgs: containerFields.dockerArgs,
   env: containerFields.env,
   ports: containerFields.ports,
@@ -41,7 +41,8 @@ export const templateFields = {
     .register(propertyOptions, { dialect: "v1" }),
   volumeMountPath: z
     .string()
-    .describe("Mount path of volumes in the container; with REST v2 only if volumeInGb is more than 0."),
+    .describe("Mount path of volumes in the container; with REST v2 only if volumeInGb is more than 0.")
+    .register(propertyOptions, { v2: "mounts.persistent.path" }),
   isServerless: z
     .boolean()
     .describe("True for templates of serverless endpoints, false for templates of pods.")

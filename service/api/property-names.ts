@@ -1,4 +1,4 @@
-import { namesInV2, networkVolumeFields, templateFields } from "serverless-compute-api/shapes";
+import { endpointFields, namesInV2, networkVolumeFields, templateFields } from "serverless-compute-api/shapes";
 import type { NameOf, ObjectKind } from "../errors";
 
 /**
@@ -8,17 +8,8 @@ import type { NameOf, ObjectKind } from "../errors";
 type NameTable = Partial<Record<ObjectKind, Record<string, string>>>;
 
 const inRestV2: NameTable = {
-  template: {
-    ...Object.fromEntries(namesInV2(templateFields)),
-    volumeInGb: "mounts.persistent.size",
-  },
-  endpoint: {
-    gpuCount: "gpu.count",
-    networkVolumeId: "networkVolumes",
-    networkVolumeIds: "networkVolumes",
-    workersMin: "workers.min",
-    workersMax: "workers.max",
-  },
+  template: Object.fromEntries(namesInV2(templateFields)),
+  endpoint: Object.fromEntries(namesInV2(endpointFields)),
   volume: Object.fromEntries(namesInV2(networkVolumeFields)),
 };
 
