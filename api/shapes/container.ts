@@ -28,11 +28,14 @@ export const containerFields = {
     .max(limits.number)
     .describe("Size of the container disk in GB.")
     .register(propertyOptions, { v2: "disk" }),
-  dockerArgs: z.string().describe("Start arguments of the container.").register(propertyOptions, { v2: "args" }),
+  dockerArgs: z
+    .string()
+    .describe("Start arguments of the container.")
+    .register(propertyOptions, { v2: "args", foreignSecret: true }),
   env: z
     .record(z.string().min(1), z.string())
     .describe("Environment variables of the workers. A secret is passed as `secret.reference`.")
-    .register(propertyOptions, { holdsVariables: true }),
+    .register(propertyOptions, { holdsVariables: true, foreignSecret: true }),
   ports: ports.or(z.literal("")).describe("Exposed ports: comma-separated `<port>/http` or `<port>/tcp`."),
   containerRegistryAuthId: optionalObjectId
     .describe("Id of saved registry credentials, for private images.")

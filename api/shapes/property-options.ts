@@ -9,6 +9,8 @@ export interface PropertyOptions {
   v2?: string;
   /** A sensitive value: encrypted in state, never printed. */
   secret?: true;
+  /** A value of the service is encrypted in state unless the program sets it, because it may repeat a secret of another object. */
+  foreignSecret?: true;
   /** Never returned by the service, so an imported object has no value in state. */
   writeOnly?: true;
   /** Inputs of which an output is computed; the output is secret if one of them is. */

@@ -113,13 +113,8 @@ export interface ResourceOperations {
   readonly kind: string;
   /** PropertyOptions of the top-level inputs and outputs, for example secrets. */
   readonly options: Readonly<Record<string, PropertyOptions>>;
-  /**
-   * Paths in outputs that repeat the values at secret paths, or contain settings of the service that none of `known` has and that may
-   * repeat secrets of another object; absent for kinds without such outputs.
-   */
-  readonly derivedSecrets?:
-    | ((paths: readonly Path[], outputs: Properties, known: readonly Properties[]) => Path[])
-    | undefined;
+  /** Paths in outputs that repeat the values at secret paths; absent for kinds without such outputs. */
+  readonly derivedSecrets?: ((paths: readonly Path[]) => Path[]) | undefined;
   /**
    * Checks new inputs, fills in defaults and records them; skips unknown values. `olds` is empty for a new resource. A resource
    * whose program sets no name keeps the one in state; a new one gets the default name.

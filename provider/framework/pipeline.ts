@@ -12,6 +12,7 @@ import {
   isSecretAt,
   secretOutputs,
   secretPathsOfShape,
+  secretState,
   secretsIn,
 } from "./properties/secret-paths";
 
@@ -61,17 +62,13 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       [...shapeSecretPaths, ...sets.flatMap(({ secretPaths }) => secretPaths)],
     );
 
-  const inputsOf = (properties: PropertyMap["properties"], { secretPaths }: PropertyMap): PropertyMap => ({
-    properties,
-    secretPaths: [...shapeSecretPaths, ...secretPaths],
-  });
-  const outputsOf = (
+  const withSecrets = (
     properties: PropertyMap["properties"],
     { secretPaths }: PropertyMap,
-    known?: PropertyMap["properties"][],
+    ...programs: PropertyMap["properties"][]
   ): PropertyMap => ({
     properties,
-    secretPaths: secretOutputs(operations, secretPaths, properties, known),
+    secretPaths: secretOutputs(operations, secretPaths, properties, programs),
   });
 
   /** Runs an action that may fail; the first of `sets` contains the inputs of an unfinished object. */
@@ -89,8 +86,8 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       const [inputs] = sets;
       // Reverted properties have earlier values, so a path that is secret in any set is secret here.
       const secretPaths = sets.flatMap((set) => set.secretPaths);
-      const known = sets.map(({ properties }) => properties);
-      const outputs = outputsOf(thrown.outputs, { ...inputs, secretPaths }, known);
+      const programs = sets.map(({ properties }) => properties);
+      const outputs = withSecrets(thrown.outputs, { ...inputs, secretPaths }, ...programs);
       throw new ResourceInitError(message, thrown.id, outputs.properties, {
         inputs: inputs.properties,
         secretPaths: { outputs: outputs.secretPaths, inputs: inputs.secretPaths },
@@ -155,7 +152,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         for (const warning of operations.inputWarnings(olds.properties, inputs, secrets.paths))
           void providerProcess.log.warning(urn, redact(warning));
       }
-      const resource = { urn, olds, news: inputsOf(inputs, news), paths: secrets.paths };
+      const resource = { urn, olds, news: withSecrets(inputs, news, inputs), paths: secrets.paths };
       const findings =
         failures.length > 0
           ? []
@@ -191,7 +188,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       providerProcess.deployment().ownedIds.set(id, "state");
       return redactFailures([news, olds], (_secrets, redact) => {
         const dialect = providerProcess.configuration().dialect();
-        recordObject(providerProcess, id, inputsOf(news.properties, news));
+        recordObject(providerProcess, id, withSecrets(news.properties, news, news.properties));
         const differences = operations.diff(olds.properties, news.properties, dialect);
         const changes = differences.map((difference) => ({
           ...difference,
@@ -213,7 +210,9 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         // Independent of the changes, because a resource option such as `replaceOnChanges` can turn any change into a replacement.
         return {
           changes,
-          hasPlaintextSecrets: !isRefresh && hasPlaintextSecrets(inputsOf(olds.properties, olds), news.secretPaths),
+          hasPlaintextSecrets:
+            !isRefresh &&
+            hasPlaintextSecrets({ ...olds, secretPaths: [...shapeSecretPaths, ...olds.secretPaths] }, news.secretPaths),
           replaces: changedProperties(changes.filter(({ replace }) => replace)),
           deleteBeforeReplace: keepsName,
         };
@@ -228,13 +227,14 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       const previewContext = { id, serverlessUrl: providerProcess.configuration().serverlessUrl() };
       const isProvisional = olds === undefined && nameSourceOf(news.properties) !== "program";
       const inputs = isProvisional ? { ...news.properties, name: Unknown.value } : news.properties;
-      return outputsOf(operations.previewOutputs(olds?.properties, inputs, previewContext), news, [news.properties]);
+      const outputs = operations.previewOutputs(olds?.properties, inputs, previewContext);
+      return withSecrets(outputs, news, news.properties);
     },
 
     create: (call: ResourceCall, news: PropertyMap) =>
       runOperation(call, [news], async (context) => {
         const { id, outputs } = await operations.create(news.properties, context);
-        const created = outputsOf(outputs, news, [news.properties]);
+        const created = withSecrets(outputs, news, news.properties);
         recordObject(providerProcess, id, created);
         return { id, outputs: created };
       }),
@@ -253,17 +253,20 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
             `${operations.kind} ${JSON.stringify(id)}: does not exist; pass the id (not the name) of a ${operations.kind} in the account of the API key`,
           );
         if (!result) return undefined;
-        const known = hasProperties(olds) ? [olds.properties, inputs.properties] : undefined;
-        const outputs = outputsOf(result.outputs, olds, known);
-        recordObject(providerProcess, id, outputs);
         // With the resource option additionalSecretOutputs, only the outputs in the state are secret.
-        const secrets = { ...inputs, secretPaths: [...inputs.secretPaths, ...olds.secretPaths] };
-        return { outputs, inputs: outputsOf(result.inputs, secrets, known) };
+        const secretPaths = [...inputs.secretPaths, ...olds.secretPaths];
+        const stateOf = (properties: PropertyMap["properties"]): PropertyMap => ({
+          properties,
+          secretPaths: secretState(operations, secretPaths, properties, [olds.properties, inputs.properties]),
+        });
+        const outputs = stateOf(result.outputs);
+        recordObject(providerProcess, id, outputs);
+        return { outputs, inputs: stateOf(result.inputs) };
       }),
 
     update: (call: ResourceCall, id: string, olds: PropertyMap, news: PropertyMap) =>
       runOperation(call, [news, olds], async (context) =>
-        outputsOf(await operations.update(id, olds.properties, news.properties, context), news, [news.properties]),
+        withSecrets(await operations.update(id, olds.properties, news.properties, context), news, news.properties),
       ),
 
     delete: (call: ResourceCall, id: string, olds: PropertyMap) =>

@@ -7,8 +7,8 @@ import { type EngineService, image, useEngineService } from "../support/engine-s
 import type { Stack } from "../support/pulumi";
 import { pluginFolder, pluginWay } from "./support/way";
 
-/** Secret values of the imported objects, which must never be shown. */
-const secrets = { value: "sesame-1f0a", password: "whisper-22cb" };
+/** Secret values of the imported objects, which must never be shown. A variable may be one. */
+const secrets = { value: "sesame-1f0a", password: "whisper-22cb", variable: "murmur-93d1" };
 
 let service: EngineService;
 let stack: Stack;
@@ -31,7 +31,7 @@ beforeAll(async () => {
     isServerless: true,
     volumeInGb: 0,
     containerDiskInGb: 5,
-    env: { MODEL: "small" },
+    env: { HUB_TOKEN: secrets.variable },
     ports: [],
     containerRegistryAuthId,
   };
@@ -48,7 +48,7 @@ afterAll(() => stack.remove());
 
 const inputs: Record<string, object> = {
   NetworkVolume: { name: "models", size: 10, dataCenterId: "EU-RO-1" },
-  Template: { name: "chat", imageName: image("echo"), containerDiskInGb: 5, env: { MODEL: "small" } },
+  Template: { name: "chat", imageName: image("echo"), containerDiskInGb: 5 },
   ServerlessEndpoint: { name: "chat", gpuTypeIds: ["NVIDIA L4"], workersMax: 1, idleTimeout: 9 },
   Secret: { name: "token" },
   ContainerRegistryAuth: { name: "registry" },
@@ -91,7 +91,11 @@ it("finds no change in a program with the imported properties, except unreadable
     const sc = require("${pluginWay.module}");
     new sc.NetworkVolume("mine", ${of("NetworkVolume")});
     const auth = new sc.ContainerRegistryAuth("mine", { ...${of("ContainerRegistryAuth")}, username: "me", password: "other" });
-    const template = new sc.Template("mine", { ...${of("Template")}, containerRegistryAuthId: "${ids["ContainerRegistryAuth"]}" });
+    const template = new sc.Template("mine", {
+      ...${of("Template")},
+      containerRegistryAuthId: "${ids["ContainerRegistryAuth"]}",
+      env: { HUB_TOKEN: "${secrets.variable}" },
+    });
     new sc.ServerlessEndpoint("mine", { ...${of("ServerlessEndpoint")}, templateId: template.id });
     new sc.Secret("mine", { ...${of("Secret")}, value: "${secrets.value}" });
   `);

@@ -1,5 +1,15 @@
-import { type Path, type Properties, type PropertyMap, Unknown, type Value, valueAt } from "../../engine/values";
+import {
+  isEmpty,
+  isProperties,
+  type Path,
+  type Properties,
+  type PropertyMap,
+  Unknown,
+  type Value,
+  valueAt,
+} from "../../engine/values";
 import type { ResourceOperations, Secrets } from "../contract";
+import { withoutOmitted } from "./defaults";
 
 /** Placeholder for a value that a message does not show. */
 export const hiddenValue = "[secret]";
@@ -33,23 +43,50 @@ export function secretsIn(properties: readonly Properties[], paths: readonly Pat
 export const secretPathsOfShape = ({ options }: ResourceOperations): Path[] =>
   Object.entries(options).flatMap(([key, { secret }]) => (secret ? [[key]] : []));
 
+/** Paths of variables and other values of the service that no program sets, and that may repeat secrets. */
+const foreignSecrets = (
+  { options }: ResourceOperations,
+  properties: Properties,
+  programs: readonly Properties[],
+): Path[] =>
+  Object.entries(options).flatMap(([key, { foreignSecret }]): Path[] => {
+    const value = properties[key];
+    if (!foreignSecret || value === undefined || isEmpty(value)) return [];
+    const known = programs.flatMap((program) => program[key] ?? []);
+    if (!isProperties(value)) return known.length > 0 ? [] : [[key]];
+    const isKnown = (name: string): boolean => known.some((map) => isProperties(map) && Object.hasOwn(map, name));
+    return Object.keys(value).flatMap((name) => (isKnown(name) ? [] : [[key, name]]));
+  });
+
 /**
- * Paths to be marked secret in outputs: secret by shape, by the user, derived from a secret input, or of settings that none of `known` has.
+ * Paths to be marked secret in a state: secret by shape, already secret, repetitions of them, or values of the service that no program sets.
+ * `programs` are inputs or states with their lists of omitted properties.
  */
+export const secretState = (
+  operations: ResourceOperations,
+  secretPaths: readonly Path[],
+  properties: Properties,
+  programs: readonly Properties[],
+): Path[] => [
+  ...secretPathsOfShape(operations),
+  ...secretPaths,
+  ...(operations.derivedSecrets?.(secretPaths) ?? []),
+  ...foreignSecrets(operations, properties, programs.map(withoutOmitted)),
+];
+
+/** Paths to be marked secret in the outputs of a program's inputs: also outputs that are computed of secret inputs. */
 export function secretOutputs(
   operations: ResourceOperations,
   secretInputs: readonly Path[],
   outputs: Properties = {},
-  known: readonly Properties[] = [outputs],
+  programs: readonly Properties[] = [outputs],
 ): Path[] {
-  const shapePaths = secretPathsOfShape(operations);
-  const presentPaths = shapePaths.filter((path) => (valueAt(outputs, path) ?? null) !== null);
+  const presentPaths = secretPathsOfShape(operations).filter((path) => (valueAt(outputs, path) ?? null) !== null);
   const secretKeys = new Set([...presentPaths, ...secretInputs].map(([top]) => top));
-  const derivedPaths = Object.entries(operations.options).flatMap(([key, { secretWith }]) =>
+  const computedPaths = Object.entries(operations.options).flatMap(([key, { secretWith }]) =>
     secretWith?.some((input) => secretKeys.has(input)) ? [[key]] : [],
   );
-  const repeatedPaths = operations.derivedSecrets?.(secretInputs, outputs, known) ?? [];
-  return [...shapePaths, ...secretInputs, ...derivedPaths, ...repeatedPaths];
+  return [...secretState(operations, secretInputs, outputs, programs), ...computedPaths];
 }
 
 /** Returns true if the state contains a value as plain text that the program has made secret since. */

@@ -6,15 +6,7 @@ import {
   ownContainerIn,
   withOwnSettings,
 } from "serverless-compute-api/shapes";
-import {
-  isEmpty,
-  isProperties,
-  type Path,
-  type Properties,
-  stringAt,
-  toProperties,
-  Unknown,
-} from "../../engine/values";
+import { isEmpty, isProperties, type Properties, stringAt, toProperties, Unknown } from "../../engine/values";
 import type { Context } from "../../framework/contract";
 import { isDetermined } from "../../framework/properties/defaults";
 import { diffProperty } from "../../framework/properties/diff";
@@ -168,16 +160,6 @@ export async function runsContainer(
   if (!endpoint || !setsContainer(inputs)) return false;
   const record = await withTemplate(endpoint, inputs, context);
   return differingKeys(servedContainer(record, inputs), inputs, context.clients.dialect).length === 0;
-}
-
-/** Paths of variables and arguments that neither of `known` has: the service's, which may be secrets of a template. */
-export function foreignSettings(outputs: Properties, known: readonly Properties[]): Path[] {
-  const variablesIn = (properties: Properties): string[] =>
-    isProperties(properties["env"]) ? Object.keys(properties["env"]) : [];
-  const knownVariables = known.flatMap(variablesIn);
-  const variables = variablesIn(outputs).filter((name) => !knownVariables.includes(name));
-  const start = startKeys.filter((key) => key in outputs && !known.some((properties) => key in properties));
-  return [...variables.map((name) => ["env", name]), ...start.map((key) => [key])];
 }
 
 /** Returns true if inputs have a container. */

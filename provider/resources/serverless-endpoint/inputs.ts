@@ -40,7 +40,7 @@ const verify = z.strictObject({
 });
 
 const stringList = z.array(z.string());
-const ofContainer = { dialect: "v2", determinedBy: "templateId" } as const;
+const ofContainer = { dialect: "v2", determinedBy: "templateId", foreignSecret: true } as const;
 const { imageName, ...container } = z.object(endpointContainerFields).partial().shape;
 /** Inputs with the endpoint's own container. */
 const containerInputs = {

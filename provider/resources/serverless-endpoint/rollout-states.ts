@@ -5,7 +5,6 @@ import { ResourceInitError } from "../../framework/errors";
 import type { HelpKey } from "../../framework/help";
 import { defaultsOf } from "../../framework/properties/defaults";
 import { startKeys } from "../template/start-arguments";
-import { foreignSettings } from "./container";
 import { checkedInputs, isContainerKey } from "./inputs";
 
 /**
@@ -114,13 +113,9 @@ const isMarked = ([first, second]: Path): boolean => first === unverifiedKey && 
 /** Settings whose values may be secrets of a template. */
 export const confidentialKeys: readonly string[] = ["env", ...startKeys];
 
-/**
- * Returns the paths of a state that contain the values at secret paths: the mark repeats settings, which a rollback restores. Variables
- * and arguments of the service may repeat secrets of a template.
- */
-export const derivedSecrets = (paths: readonly Path[], outputs: Properties, known: readonly Properties[]): Path[] => [
+/** Returns the paths of a state that contain the values at secret paths: the mark repeats settings, which a rollback restores. */
+export const derivedSecrets = (paths: readonly Path[]): Path[] => [
   ...confidentialKeys.map((key) => markedPath([key])),
-  ...foreignSettings(outputs, known),
   ...paths.map((path) => (isMarked(path) ? path.slice(2) : markedPath(path))),
 ];
 

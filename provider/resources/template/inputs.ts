@@ -21,11 +21,13 @@ export const templateInputs = z
       .describe(
         "Entrypoint of the container, one argument per item; defaults to the image's. Cannot be combined with dockerArgs.",
       )
+      .register(propertyOptions, { foreignSecret: true })
       .default([]),
     dockerStartCmd: stringList
       .describe(
         "Command of the container, one argument per item; defaults to the image's. Cannot be combined with dockerArgs.",
       )
+      .register(propertyOptions, { foreignSecret: true })
       .default([]),
     env: fields.env.default(containerDefaults.env),
     ports: fields.ports.default(containerDefaults.ports).register(propertyOptions, { canonical: normalizePorts }),
