@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
-import { requestInfo } from "../address";
+import { pathSegment, requestInfo } from "../address";
 import { maxTimerDelay, untilAborted } from "../clock";
 import {
   type ApiError,
@@ -60,6 +60,12 @@ export function sharedRequest<Response>(request: RequestInfo, send: (options: Ca
     });
     return untilEnded(pending, request, options);
   };
+}
+
+/** The address of a collection, and those of its objects, which throw an ApiError for an id that no object can have. */
+export function collection(baseUrl: string, path: string, noun: string) {
+  const url = `${baseUrl}/${path}`;
+  return { url, of: (method: string, id: string) => `${url}/${pathSegment(id, noun, { method, url })}` };
 }
 
 /** The service's error for an endpoint whose template does not exist. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pathSegment, requestInfo } from "../address";
+import { requestInfo } from "../address";
 import { invalidArgument, type RequestInfo } from "../errors";
 import type { CallOptions, ManagementClient } from "../management";
 import { newTemplateRetries } from "../retry";
@@ -20,7 +20,7 @@ import {
 import type { Transport, TransportRequest } from "../transport";
 import { gpuTypesIn, type Pools, poolsContaining, poolsOf, selectPools } from "./gpu-pools";
 import { createGraphqlManagement } from "./graphql";
-import { createRestCalls, sharedRequest } from "./rest-calls";
+import { collection, createRestCalls, sharedRequest } from "./rest-calls";
 import { hasAny } from "./rest-v2-bodies";
 
 /** The body of a create request, without null settings, and without GPU settings for CPU endpoints. */
@@ -85,13 +85,8 @@ export function createRestV1Management(
 ): ManagementClient {
   const { send, list, read, remove } = createRestCalls(transport);
   const graphql = createGraphqlManagement(transport, graphqlUrl);
-  const endpoints = `${baseUrl}/endpoints`;
-  const volumes = `${baseUrl}/networkvolumes`;
-
-  const endpointUrl = (method: string, id: string) =>
-    `${endpoints}/${pathSegment(id, "endpoint", { method, url: endpoints })}`;
-  const volumeUrl = (method: string, id: string) =>
-    `${volumes}/${pathSegment(id, "network volume", { method, url: volumes })}`;
+  const endpoints = collection(baseUrl, "endpoints", "endpoint");
+  const volumes = collection(baseUrl, "networkvolumes", "network volume");
 
   const pools = sharedRequest({ method: "POST", url: graphqlUrl, operation: "gpuTypes" }, async (options) =>
     poolsOf(await graphql.listGpuTypes(options)),
@@ -105,12 +100,12 @@ export function createRestV1Management(
     ...graphql,
 
     async createEndpoint(settings, options) {
-      const info = requestInfo({ method: "POST", url: endpoints });
+      const info = requestInfo({ method: "POST", url: endpoints.url });
       requireTemplate(settings, info);
       const catalog = await poolsFor(settings, options);
       const request: TransportRequest = {
         method: "POST",
-        url: endpoints,
+        url: endpoints.url,
         body: createBody(withoutPools(settings, settings, catalog, info)),
         idempotent: false,
         visibilityRetries: newTemplateRetries,
@@ -118,15 +113,15 @@ export function createRestV1Management(
       return endpointFrom(await send(serverlessEndpointRecord, request, options), catalog);
     },
     async readEndpoint(id, options) {
-      const record = await read(serverlessEndpointRecord, endpointUrl("GET", id), options);
+      const record = await read(serverlessEndpointRecord, endpoints.of("GET", id), options);
       return record && endpointFrom(record);
     },
     withPools: async (endpoint, options) => withPools(endpoint, await pools(options)),
     readReleases: async () => undefined,
     listEndpoints: async (options) =>
-      (await list(serverlessEndpointRecord, endpoints, options)).map((record) => endpointFrom(record)),
+      (await list(serverlessEndpointRecord, endpoints.url, options)).map((record) => endpointFrom(record)),
     async updateEndpoint(id, changes, options) {
-      const url = endpointUrl("PATCH", id);
+      const url = endpoints.of("PATCH", id);
       const info = requestInfo({ method: "PATCH", url });
       requireTemplate(changes, info);
       const visibilityRetries = changes.templateId === undefined ? undefined : newTemplateRetries;
@@ -138,26 +133,26 @@ export function createRestV1Management(
       return endpointFrom(await send(serverlessEndpointRecord, request, options), catalog);
     },
     async readWorkers(id, options) {
-      const url = `${endpointUrl("GET", id)}?includeWorkers=true`;
+      const url = `${endpoints.of("GET", id)}?includeWorkers=true`;
       const { version, workers } = await send(endpointWithWorkers, { method: "GET", url, idempotent: true }, options);
       return { version: version ?? undefined, workers: workers ?? [] };
     },
     async deleteEndpoint(id, options) {
-      return remove(endpointUrl("DELETE", id), options);
+      return remove(endpoints.of("DELETE", id), options);
     },
 
     createNetworkVolume: (settings, options) =>
-      send(networkVolumeRecord, { method: "POST", url: volumes, body: settings, idempotent: false }, options),
+      send(networkVolumeRecord, { method: "POST", url: volumes.url, body: settings, idempotent: false }, options),
     async readNetworkVolume(id, options) {
-      return read(networkVolumeRecord, volumeUrl("GET", id), options);
+      return read(networkVolumeRecord, volumes.of("GET", id), options);
     },
-    listNetworkVolumes: (options) => list(networkVolumeRecord, volumes, options),
+    listNetworkVolumes: (options) => list(networkVolumeRecord, volumes.url, options),
     async updateNetworkVolume(id, changes, options) {
-      const url = volumeUrl("PATCH", id);
+      const url = volumes.of("PATCH", id);
       return send(networkVolumeRecord, { method: "PATCH", url, body: changes, idempotent: true }, options);
     },
     async deleteNetworkVolume(id, options) {
-      return remove(volumeUrl("DELETE", id), options);
+      return remove(volumes.of("DELETE", id), options);
     },
   };
 }

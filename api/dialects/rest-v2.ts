@@ -1,4 +1,4 @@
-import { pathSegment, requestInfo } from "../address";
+import { requestInfo } from "../address";
 import { invalidArgument, isApiError, type RequestInfo } from "../errors";
 import type { CallOptions, ManagementClient } from "../management";
 import { longValues } from "../redaction";
@@ -24,7 +24,7 @@ import {
 } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
 import { selectPools } from "./gpu-pools";
-import { createRestCalls, sharedOptions, templateNotFound, untilEnded } from "./rest-calls";
+import { collection, createRestCalls, sharedOptions, templateNotFound, untilEnded } from "./rest-calls";
 import { endpointBody, endpointPatch, hasAny, templateBody, withPropertyNames } from "./rest-v2-bodies";
 import { createRestV2Catalog } from "./rest-v2-catalog";
 import { endpointFrom } from "./rest-v2-records";
@@ -51,15 +51,11 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
   const { send, list, read, remove, patch } = calls;
   const { pools, ...catalog } = createRestV2Catalog(calls, baseUrl);
 
-  const collection = (path: string, noun: string) => {
-    const url = `${baseUrl}/${path}`;
-    return { url, of: (method: string, id: string) => `${url}/${pathSegment(id, noun, { method, url })}` };
-  };
-  const endpoints = collection("serverless", "endpoint");
-  const templates = collection("templates", "template");
-  const volumes = collection("network-volumes", "network volume");
-  const registries = collection("registries", "registry auth");
-  const secrets = collection("account/secrets", "secret");
+  const endpoints = collection(baseUrl, "serverless", "endpoint");
+  const templates = collection(baseUrl, "templates", "template");
+  const volumes = collection(baseUrl, "network-volumes", "network volume");
+  const registries = collection(baseUrl, "registries", "registry auth");
+  const secrets = collection(baseUrl, "account/secrets", "secret");
 
   const post = (url: string, body: object, secrets: readonly string[] = []): TransportRequest => {
     return { method: "POST", url, body, idempotent: false, secrets };
