@@ -4,7 +4,7 @@ import { type Path, type PropertyMap, Unknown } from "../engine/values";
 import type { Change, Context, Naming, ResourceOperations, Secrets } from "./contract";
 import { helpOf, ResourceInitError, UserError } from "./errors";
 import { withHelp } from "./help";
-import { findingsOf, recordObject } from "./preflight";
+import { findingsOf, type RunCheck, recordObject } from "./preflight";
 import type { ProviderProcess } from "./process";
 import { nameSourceOf } from "./properties/defaults";
 import {
@@ -121,7 +121,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
   /** Warns about the changes of an existing object that a create adopts. */
   const warnAboutAdoption = async (
     { urn, olds, news }: { urn: string; olds: PropertyMap; news: PropertyMap },
-    run: <Result>(action: (context: Context) => Promise<Result>) => Promise<Result>,
+    run: RunCheck,
   ): Promise<void> => {
     const { adoptExisting, name } = news.properties;
     const isCreate = olds.properties["name"] !== name;
@@ -137,6 +137,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
   return {
     /** Checks new inputs and fills in the name that the program leaves out. */
     async check({ urn }: ResourceCall, olds: PropertyMap, news: PropertyMap, naming: Naming) {
+      const { configuration, checkedUrns } = providerProcess.deployment();
       const secrets = secretsOf([olds, news]);
       const redact = createRedaction(secrets.values);
       const { inputs, failures } = operations.check(
@@ -144,24 +145,19 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         news.properties,
         naming,
         secrets.paths,
-        providerProcess.configuration().dialect(),
+        configuration.dialect(),
       );
       if (urn !== "") {
         providerProcess.warnBeforeCheck(Object.keys(olds.properties).length === 0);
-        providerProcess.deployment().checkedUrns.add(urn);
+        checkedUrns.add(urn);
         for (const warning of operations.inputWarnings(olds.properties, inputs, secrets.paths))
           void providerProcess.log.warning(urn, redact(warning));
       }
       const resource = { urn, olds, news: withSecrets(inputs, news, inputs), paths: secrets.paths };
-      const findings =
-        failures.length > 0
-          ? []
-          : await findingsOf(operations, providerProcess, resource, (action) =>
-              runOperation({ urn }, [news, olds], action),
-            );
-      if (failures.length === 0)
-        await warnAboutAdoption(resource, (action) => runOperation({ urn }, [news, olds], action));
-      const isError = findings.length > 0 && providerProcess.configuration().preflight() === "error";
+      const run: RunCheck = (action) => runOperation({ urn }, [news, olds], action);
+      const findings = failures.length > 0 ? [] : await findingsOf(operations, providerProcess, resource, run);
+      if (failures.length === 0) await warnAboutAdoption(resource, run);
+      const isError = findings.length > 0 && configuration.preflight() === "error";
       if (!isError)
         for (const { path, reason } of findings) void providerProcess.log.warning(urn, redact(`${path}: ${reason}`));
       return {
@@ -184,10 +180,11 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       news: PropertyMap,
       forcesReplacement: (path: Path) => boolean = () => false,
     ): Promise<ResourceDiff> {
-      const isRefresh = !providerProcess.deployment().checkedUrns.delete(urn);
-      providerProcess.deployment().ownedIds.set(id, "state");
+      const { configuration, checkedUrns, ownedIds } = providerProcess.deployment();
+      const isRefresh = !checkedUrns.delete(urn);
+      ownedIds.set(id, "state");
       return redactFailures([news, olds], (_secrets, redact) => {
-        const dialect = providerProcess.configuration().dialect();
+        const dialect = configuration.dialect();
         recordObject(providerProcess, id, withSecrets(news.properties, news, news.properties));
         const differences = operations.diff(olds.properties, news.properties, dialect);
         const changes = differences.map((difference) => ({
@@ -224,7 +221,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
      * another one.
      */
     previewOutputs(id: string | undefined, olds: PropertyMap | undefined, news: PropertyMap): PropertyMap {
-      const previewContext = { id, serverlessUrl: providerProcess.configuration().serverlessUrl() };
+      const previewContext = { id, serverlessUrl: providerProcess.deployment().configuration.serverlessUrl() };
       const isProvisional = olds === undefined && nameSourceOf(news.properties) !== "program";
       const inputs = isProvisional ? { ...news.properties, name: Unknown.value } : news.properties;
       const outputs = operations.previewOutputs(olds?.properties, inputs, previewContext);

@@ -4,6 +4,9 @@ import type { Context, Failure, ResourceOperations, Secrets } from "./contract";
 import type { ProviderProcess } from "./process";
 import { isSecretAt } from "./properties/secret-paths";
 
+/** Runs the part of a check that calls the service. */
+export type RunCheck = <Result>(action: (context: Context) => Promise<Result>) => Promise<Result>;
+
 /**
  * Findings of a kind's operations about the checked inputs of a resource; none if the preflight is off. Without a connection the first
  * resource gets a warning. Findings about secret properties are omitted, because they contain values.
@@ -12,10 +15,10 @@ export async function findingsOf(
   { preflight }: ResourceOperations,
   providerProcess: ProviderProcess,
   { urn, olds, news, paths }: { urn: string; olds: PropertyMap; news: PropertyMap } & Pick<Secrets, "paths">,
-  run: <Result>(action: (context: Context) => Promise<Result>) => Promise<Result>,
+  run: RunCheck,
 ): Promise<Failure[]> {
-  if (!preflight || urn === "" || providerProcess.configuration().preflight() === "off") return [];
-  const { objects, warned } = providerProcess.deployment();
+  const { configuration, objects, warned } = providerProcess.deployment();
+  if (!preflight || urn === "" || configuration.preflight() === "off") return [];
   try {
     providerProcess.connect();
   } catch (error) {
@@ -34,7 +37,8 @@ export function recordObject(
   id: string,
   { properties, secretPaths }: PropertyMap,
 ): void {
-  if (providerProcess.configuration().preflight() === "off") return;
+  const { configuration, objects } = providerProcess.deployment();
+  if (configuration.preflight() === "off") return;
   const visible = Object.entries(properties).filter(([key]) => !isSecretAt([key], secretPaths));
-  providerProcess.deployment().objects.set(id, Object.fromEntries(visible));
+  objects.set(id, Object.fromEntries(visible));
 }

@@ -3,7 +3,7 @@ import { type Cancellation, createCancellation } from "../engine/cancellation";
 import { createEngineLog, type EngineLog } from "../engine/log";
 import type { OperationSettings } from "../settings/setting-names";
 import { type ConfigLookup, hostedWarnings, keyExposures, resolveSettings } from "../settings/settings";
-import { type Configuration, createConfiguration, createDeployment, type Deployment } from "./deployment";
+import { createConfiguration, createDeployment, type Deployment } from "./deployment";
 import { noneFoundWarning } from "./messages";
 
 /** State and services of the provider's process, used by the dynamic provider and the plugin. */
@@ -17,8 +17,6 @@ export interface ProviderProcess {
   beginDeployment(get: ConfigLookup): void;
   /** Returns the clients, created at the first call; throws if the configuration is incomplete or invalid. */
   connect(): { clients: Clients; settings: OperationSettings };
-  /** Returns the configuration of the current deployment. */
-  configuration(): Configuration;
   /** Returns the state of the current deployment. */
   deployment(): Deployment;
   clock: Clock;
@@ -79,7 +77,6 @@ export function createProviderProcess(engineAddress: () => string | undefined): 
       return deployment.connection;
     },
     deployment: () => deployment,
-    configuration: () => deployment.configuration,
     clock: systemClock,
     log: {
       progress: (urn, text) => void logMessage("progress", urn, text),
