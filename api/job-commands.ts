@@ -23,7 +23,8 @@ export interface JobService {
   endpoints(): Promise<readonly NamedEndpoint[]>;
   /**
    * Sends a request with JSON text to an endpoint's job API; `path` follows its root. Waits while a rate limit is exceeded, and rejects if
-   * the service fails or rejects the key. A service on the network rejects after `timeout` ms.
+   * the service fails, rejects the key or does not respond within `timeout` ms. The error, or its cause, is `retryable` if the request may
+   * succeed later.
    */
   send(method: "GET" | "POST", endpointId: string, path: string, body?: string, timeout?: number): Promise<JobResponse>;
   /** Aborts the requests and waits of the command. */

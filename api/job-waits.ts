@@ -1,5 +1,4 @@
 import { type Clock, elapsedTime } from "./clock";
-import { isApiError } from "./errors";
 import type { CallOptions } from "./management";
 import { createRedaction } from "./redaction";
 import { isFinal, type JobRecord, type JobStatus } from "./shapes";
@@ -34,9 +33,9 @@ const maxOutage = 30_000;
 /** Wait between failed reads, ms. */
 const outageInterval = 1_000;
 
-/** Returns whether a read may succeed later. Commands wrap the ApiError in an error for users. */
+/** Returns whether a read may succeed later: `retryable` of the error, or of its cause, which commands wrap in an error for users. */
 const mayEnd = (error: unknown): boolean =>
-  isApiError(error) ? error.retryable : error instanceof Error && mayEnd(error.cause);
+  error instanceof Error && ("retryable" in error ? error.retryable === true : mayEnd(error.cause));
 
 /**
  * Reads the state of work that continues during an outage of the service: a failed read that may succeed later is repeated for up to 30 s,

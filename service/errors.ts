@@ -156,4 +156,12 @@ export const messageOf = (error: unknown): string => (error instanceof Error ? e
 /** A command failure that the user can correct; printed as one line without a stack. */
 export class StartError extends Error {
   override readonly name = "StartError";
+
+  /** True if the command may succeed later without a correction, for example after a restart of the service. */
+  readonly retryable: boolean;
+
+  constructor(message: string, options?: { retryable?: boolean; cause?: unknown }) {
+    super(message, options);
+    this.retryable = options?.retryable ?? false;
+  }
 }

@@ -43,10 +43,12 @@ export function connect(
   const address = readServiceAddress(dataFolder);
   const key = readApiKey(dataFolder);
   if (address === undefined || key === undefined)
-    throw new StartError(`no service uses the folder ${dataFolder}; start one, or pass its folder with --data`);
+    throw new StartError(`no service uses the folder ${dataFolder}; start one, or pass its folder with --data`, {
+      retryable: true,
+    });
   const { serverlessUrl: serviceUrl, pid } = address;
   const send: Send = async (method, path, body) => {
-    const response = await fetch(serviceUrl + path, {
+    const request = {
       method,
       headers: {
         authorization: `Bearer ${key}`,
@@ -55,15 +57,22 @@ export function connect(
       ...(body === undefined ? {} : { body }),
       redirect: "manual",
       signal: signal ? timeoutSignal(timeout, signal) : AbortSignal.timeout(timeout),
-    }).catch(() => {
+    } as const;
+    const receive = async () => {
+      const response = await fetch(serviceUrl + path, request);
+      return { response, text: await response.text() };
+    };
+    const { response, text } = await receive().catch(() => {
       signal?.throwIfAborted();
-      throw new StartError(`the service on ${serviceUrl} does not respond; stop its process ${pid} and start it again`);
+      throw new StartError(
+        `the service on ${serviceUrl} does not respond; stop its process ${pid} and start it again`,
+        { retryable: true },
+      );
     });
     if (response.status === 401)
       throw new StartError(
         `the service on ${serviceUrl} rejects the key in ${apiKeyFileOf(dataFolder)}; pass that service's folder with --data`,
       );
-    const text = await response.text();
     const retryAfter = Number(response.headers.get("retry-after") ?? 1);
     return { status: response.status, text, json: parseJson(text), retryAfter };
   };
@@ -84,7 +93,7 @@ export function messageIn({ json, text }: ServiceResponse): string {
 /** Returns a successful response; throws a StartError with the message of any other. */
 export function expectSuccess(response: ServiceResponse): ServiceResponse {
   if (response.status === 200) return response;
-  throw new StartError(messageIn(response));
+  throw new StartError(messageIn(response), { retryable: response.status >= 500 });
 }
 
 function parseJson(text: string): unknown {

@@ -10,15 +10,16 @@ import type { Output } from "./output";
 /** Response timeout, ms; longer than the service's routes wait for a job. */
 const responseLimit = 100_000;
 
-/** Connects to the service that runs on a data folder, for commands about jobs. */
+/** Connects to the service that runs on a data folder, for commands about jobs. Each request reads its address, which a restart changes. */
 export function connectToJobs(data: string, signal?: AbortSignal): JobService {
-  const { send } = connect(data, responseLimit, signal);
+  const connectFor = (timeout: number) => connect(data, timeout, signal);
+  connectFor(responseLimit);
   return {
     signal,
     endpoints: async () => readEndpointNames(data) ?? [],
-    async send(method, endpointId, path, body) {
+    async send(method, endpointId, path, body, timeout = responseLimit) {
       for (;;) {
-        const response = await send(method, `${roots.jobs}/${endpointId}/${path}`, body);
+        const response = await connectFor(timeout).send(method, `${roots.jobs}/${endpointId}/${path}`, body);
         const { status, text, retryAfter } = response;
         if (status === 429) await systemClock.sleep(retryAfter * 1000, signal);
         // A load balancer returns 501.

@@ -1,11 +1,18 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createService } from "serverless-compute-local";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { connectToJobs } from "../../../../service/cli/jobs";
 import { main } from "../../../../service/cli/main";
+import { ensureApiKey } from "../../../../service/store/api-key";
+import { writeServiceAddress } from "../../../../service/store/service-address";
 import { createEndpoint } from "../../../support/endpoint";
+import { type Behaviour, json, startFaultyServer } from "../../../support/faulty-server";
+import { scratchFolder } from "../../../support/folders";
 import { send } from "../../../support/raw-http";
 import { handlerFile } from "../../../support/target";
+import { program } from "../workers/support/programs";
 import { runLine, useFolder } from "./command";
 
 const folder = useFolder();
@@ -44,6 +51,29 @@ describe("run", () => {
     }
   });
 
+  test.each([["--sync"], ["--stream"]])(
+    "%s continues although the service restarts at another port",
+    async (option) => {
+      const data = join(folder, `restarted${option}`);
+      const handler = program("tool.mjs");
+      const start = () => createService({ port: 0, dataFolder: data, images: { "acme/tool:1": handler } });
+      let current = await start();
+      try {
+        await createEndpoint(current, "acme/tool:1", { name: "tool" });
+        const file = join(folder, `continue${option}`);
+        const ended = runLine("run", "tool", JSON.stringify({ do: "waitForFile", file }), option, "--data", data);
+        const inProgress = async () => JSON.parse((await runLine("status", "--json", "--data", data)).out);
+        await expect.poll(inProgress).toMatchObject({ endpoints: [{ jobs: { inProgress: 1 } }] });
+        await current.stop(0);
+        current = await start();
+        writeFileSync(file, "");
+        expect(await ended).toEqual({ code: 0, err: "", out: expect.stringMatching(/\d/) });
+      } finally {
+        await current.stop(0);
+      }
+    },
+  );
+
   // Concurrently, because the first reason is read after 5 s.
   test.concurrent.each([
     ["acme/none:1", {}, /the image "acme\/none:1" has no command on this machine/],
@@ -76,6 +106,25 @@ describe("run", () => {
     expect(err).toMatch(/^serverless-compute-local: [^\n]+$/);
   });
 });
+
+test.each<[string, Behaviour, retryable: boolean]>([
+  ["ends the connection", { action: "hang up" }, true],
+  ["sends half of a response", { action: "truncate", status: 200, body: '{"id":"j"}' }, true],
+  ["does not respond in time", { action: "hang" }, true],
+  ["is stopping", json({ error: "the service is stopping" }, 503), true],
+  ["rejects the key", json({ error: "unauthorized" }, 401), false],
+])(
+  "a request to a service that %s fails with an error that states whether it may end",
+  async (_what, behaviour, retryable) => {
+    const scratch = scratchFolder();
+    ensureApiKey(scratch, undefined);
+    const { origin, close } = await startFaultyServer([behaviour]);
+    onTestFinished(close);
+    writeServiceAddress(scratch, { serverlessUrl: origin, pid: process.pid });
+    const failure = connectToJobs(scratch).send("GET", "ep", "health", undefined, 200);
+    await expect(failure).rejects.toMatchObject({ name: "StartError", retryable });
+  },
+);
 
 describe("jobs", () => {
   test("prints a table of jobs with their submission times, or that no job has the state", async () => {
