@@ -23,7 +23,8 @@ interface ServerEvent {
 
 /** Returns a function that reads server-sent events from the parts of a response. */
 function createEventReader(onEvent: (event: ServerEvent) => void): (part: string) => void {
-  let rest = "";
+  /** The parts of an unfinished line, which are searched for its end once each. */
+  let rest: string[] = [];
   let id: string | undefined;
   let data: string[] = [];
   const readLine = (text: string): void => {
@@ -36,9 +37,12 @@ function createEventReader(onEvent: (event: ServerEvent) => void): (part: string
     if (field === "data") data.push(value);
   };
   return (part) => {
+    const isUnfinished = !/[\r\n]/.test(part) && rest.at(-1)?.endsWith("\r") !== true;
+    rest.push(part);
+    if (isUnfinished) return;
     // A carriage return at the end may be half of a line break.
-    const lines = (rest + part).split(/\r\n|\n|\r(?=[\s\S])/);
-    rest = lines.pop() ?? "";
+    const lines = rest.join("").split(/\r\n|\n|\r(?=[\s\S])/);
+    rest = [lines.pop() ?? ""];
     lines.forEach(readLine);
   };
 }

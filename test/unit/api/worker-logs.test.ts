@@ -71,6 +71,22 @@ test.each<[string, string, string[]]>([
   expect(result.lines).toEqual(lines);
 });
 
+test("reads a line of many parts without reading its beginning again for each part", async () => {
+  const long = "x".repeat(16_000_000);
+  const text = event(1, long) + event(2, "two");
+  const { lines } = await follow([
+    async (response) => {
+      head(response);
+      for (let start = 0; start < text.length; start += 2000) {
+        response.write(text.slice(start, start + 2000));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      response.end();
+    },
+  ]);
+  expect(lines.map(({ length }) => length)).toEqual([long.length, 3]);
+});
+
 test("has no time limit after the head of the response", async () => {
   const result = await follow(
     [
