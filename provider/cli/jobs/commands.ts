@@ -15,8 +15,9 @@ import { settingsHelp, type Terminal } from "../terminal";
 import type { JobAccount } from "./job-account";
 import type { LogsFlags } from "./logs";
 
-/** Default number of past lines printed by `logs`. */
+/** Default and maximum number of past lines printed by `logs`; REST v2 returns at most 5000 of each worker. */
 const defaultLines = 100;
+const maxLines = 5000;
 
 /** Reads a JSON object; returns its text. */
 function readInput(text: string): string {
@@ -24,13 +25,15 @@ function readInput(text: string): string {
   throw new InvalidArgumentError("It must be a JSON object.");
 }
 
-/** Creates a parser of whole numbers of at least `least`. */
+/** Creates a parser of whole numbers from `least` to `most`; without `most`, of at least `least`. */
 const wholeNumber =
-  (least: number) =>
+  (least: number, most?: number) =>
   (text: string): number => {
     const value = Number(text);
-    if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value >= least) return value;
-    throw new InvalidArgumentError(`It must be a whole number, ${least} or more.`);
+    const isAllowed = /^\d+$/.test(text) && Number.isSafeInteger(value) && value >= least;
+    if (isAllowed && value <= (most ?? value)) return value;
+    const bounds = most === undefined ? `, ${least} or more` : ` from ${least} to ${most}`;
+    throw new InvalidArgumentError(`It must be a whole number${bounds}.`);
   };
 
 /** Adds the commands about jobs, which have the same arguments and output as those of the local service. */
@@ -76,7 +79,7 @@ export function addJobCommands(program: Command, io: Terminal): void {
     .command("logs")
     .description("print the output of an endpoint's running workers; requires REST v2")
     .argument("<endpoint>", "id or name")
-    .option("--lines <n>", "number of past lines to print", wholeNumber(0), defaultLines)
+    .option("--lines <n>", "number of past lines to print", wholeNumber(0, maxLines), defaultLines)
     .option("--follow", "keep printing new lines until Ctrl-C", false)
     .option("--json", "print each line as a line of JSON", false)
     .addHelpText("after", settingsHelp)

@@ -49,6 +49,14 @@ describe("the command line", () => {
     });
   });
 
+  it("rejects more past lines of a log than REST v2 returns", async () => {
+    const { code, err } = await command(["logs", "chat", "--lines", "5001"]);
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: expect.stringContaining("It must be a whole number from 0 to 5000."),
+    });
+  });
+
   it.each([[["restore"]], [["move", "--force"]], [["recover", "--file", "a", "--yes"]], [["move", "a", "b"]], [[]]])(
     "exits with 2 for the wrong command line %j",
     async (args) => {
