@@ -2,21 +2,45 @@ import type { Clock } from "serverless-compute-api/clock";
 import type { EndpointHealth } from "serverless-compute-api/shapes";
 import type { JobCounters } from "../queue/counters";
 import type { ActiveJobs } from "../queue/memory";
+import type { EndpointRow } from "../resources/endpoint-table";
 import type { ServiceTimings } from "../timings";
 import type { WorkerRegistry } from "./registry";
-import { isBusy, phaseOf } from "./worker-record";
+import { isBusy, phaseOf, type WorkerRecord } from "./worker-record";
 
-/** The reason why jobs or requests wait although no start has failed; undefined if workers are idle or may still start. */
-export function waitReason(
-  workers: Record<"idle" | "running" | "initializing", number>,
-  workersMax: number,
-  noStock: string | undefined,
-): string | undefined {
-  const { running } = workers;
-  if (workers.idle > 0 || workers.initializing > 0) return undefined;
-  if (running > 0 && running >= workersMax)
-    return `${running === 1 ? "the only worker is" : `all ${running} workers are`} busy, and workersMax is ${workersMax}`;
-  return workersMax === 0 ? "workersMax is 0, so no worker starts" : noStock;
+/** The reason why jobs or requests wait although no start has failed; undefined if workers are idle or will start. */
+export function waitReason({
+  workers: { idle, running, initializing },
+  rules: { workersMax, scalerType, scalerValue },
+  noStock,
+  unhealthy,
+  mayStartWorkers,
+}: {
+  workers: Record<"idle" | "running" | "initializing", number>;
+  rules: Pick<EndpointRow, "workersMax" | "scalerType" | "scalerValue">;
+  noStock: string | undefined;
+  /** Description of an unhealthy worker; undefined without one. */
+  unhealthy: string | undefined;
+  /** False if only low-priority jobs wait. */
+  mayStartWorkers: boolean;
+}): string | undefined {
+  if (idle > 0 || initializing > 0) return undefined;
+  const busy = running === 1 ? "the only worker is busy" : `all ${running} workers are busy`;
+  if (running > 0 && running >= workersMax) return `${busy}, and workersMax is ${workersMax}`;
+  if (workersMax === 0) return "workersMax is 0, so no worker starts";
+  if (noStock !== undefined) return noStock;
+  if (unhealthy !== undefined) return unhealthy;
+  if (!mayStartWorkers)
+    return "only low-priority jobs wait, and they start no worker; other jobs or workersMin start one";
+  if (running === 0) return undefined;
+  return scalerType === "QUEUE_DELAY"
+    ? `${busy}, and another starts once a job has waited for ${scalerValue} s (scalerValue)`
+    : `${busy}, and one starts for each ${scalerValue} jobs (scalerValue)`;
+}
+
+/** Description of a worker that became unhealthy after its start; undefined without one. */
+function unhealthyWorker(workers: readonly WorkerRecord[]): string | undefined {
+  const worker = workers.find(({ unhealthyReason }) => unhealthyReason !== undefined);
+  return worker && `worker ${worker.id} is unhealthy: ${worker.redact(worker.unhealthyReason ?? "")}`;
 }
 
 /**
@@ -31,8 +55,10 @@ export function readHealth(
     registry: WorkerRegistry;
     /** Number of a load balancer's requests that wait for a worker. */
     waitingRequests: number;
-    workersMax: number;
+    rules: Parameters<typeof waitReason>[0]["rules"] | undefined;
     lackOfStock(endpointId: string): string | undefined;
+    /** Returns false if only low-priority jobs wait. */
+    mayStartWorkers(endpointId: string): boolean;
     throttled(endpointId: string): number;
     problem(endpointId: string): string | undefined;
     clock: Clock;
@@ -49,7 +75,8 @@ export function readHealth(
     throttled: deps.throttled(endpointId),
     unhealthy: 0,
   };
-  for (const worker of registry.byEndpoint(endpointId)) {
+  const endpointWorkers = registry.byEndpoint(endpointId);
+  for (const worker of endpointWorkers) {
     workers[phaseOf(worker, now, timings)]++;
     if (worker.openPolls > 0 && !isBusy(worker) && !worker.draining) workers.ready++;
   }
@@ -59,8 +86,14 @@ export function readHealth(
   const jobs = { completed, failed, inProgress, inQueue: active.waiting(endpointId), retried };
   const message =
     deps.problem(endpointId) ??
-    (jobs.inQueue + deps.waitingRequests > 0
-      ? waitReason(workers, deps.workersMax, deps.lackOfStock(endpointId))
+    (deps.rules && jobs.inQueue + deps.waitingRequests > 0
+      ? waitReason({
+          workers,
+          rules: deps.rules,
+          noStock: deps.lackOfStock(endpointId),
+          unhealthy: unhealthyWorker(endpointWorkers),
+          mayStartWorkers: deps.mayStartWorkers(endpointId),
+        })
       : undefined);
   // An additional field, so that a smoke test can report why its job waits.
   return { jobs, workers, ...(message === undefined ? {} : { message }) };

@@ -2,24 +2,46 @@ import { expect, test } from "vitest";
 import { waitReason } from "../../../../service/workers/health";
 
 const lack = "no stock of NVIDIA L4, so no worker starts";
+const unhealthy = "worker w1 is unhealthy: no GPU";
+const byDelay = { scalerType: "QUEUE_DELAY", scalerValue: 4 } as const;
+const byCount = { scalerType: "REQUEST_COUNT", scalerValue: 3 } as const;
+const nothing = { noStock: undefined, unhealthy: undefined, mayStartWorkers: true };
 const workers = { idle: 0, running: 0, initializing: 0 };
+const low = "only low-priority jobs wait, and they start no worker; other jobs or workersMin start one";
 
 test.each([
-  [{}, 1, undefined, undefined],
-  [{ initializing: 1 }, 1, undefined, undefined],
-  [{ running: 1 }, 2, undefined, undefined],
-  [{ idle: 1, running: 2 }, 2, undefined, undefined],
-  [{ running: 1 }, 1, undefined, "the only worker is busy, and workersMax is 1"],
-  [{ running: 1 }, 0, undefined, "the only worker is busy, and workersMax is 0"],
-  [{ running: 2 }, 2, undefined, "all 2 workers are busy, and workersMax is 2"],
-  [{}, 0, undefined, "workersMax is 0, so no worker starts"],
-  [{}, 1, lack, lack],
-  [{ running: 1 }, 2, lack, lack],
-  [{ running: 2 }, 2, lack, "all 2 workers are busy, and workersMax is 2"],
-  [{ idle: 1 }, 2, lack, undefined],
-])(
-  "the workers %j with workersMax %i and the lack of stock %s: jobs wait because %s",
-  (some, workersMax, noStock, reason) => {
-    expect(waitReason({ ...workers, ...some }, workersMax, noStock)).toBe(reason);
-  },
-);
+  [{}, 1, {}, undefined],
+  [{ initializing: 1 }, 1, {}, undefined],
+  [{ idle: 1, running: 2 }, 2, {}, undefined],
+  [{ running: 1 }, 1, {}, "the only worker is busy, and workersMax is 1"],
+  [{ running: 1 }, 0, {}, "the only worker is busy, and workersMax is 0"],
+  [{ running: 2 }, 2, {}, "all 2 workers are busy, and workersMax is 2"],
+  [{ running: 1 }, 2, {}, "the only worker is busy, and another starts once a job has waited for 4 s (scalerValue)"],
+  [{ running: 2 }, 3, byCount, "all 2 workers are busy, and one starts for each 3 jobs (scalerValue)"],
+  [{}, 0, {}, "workersMax is 0, so no worker starts"],
+  [{}, 1, { noStock: lack }, lack],
+  [{ running: 1 }, 2, { noStock: lack }, lack],
+  [{ running: 2 }, 2, { noStock: lack }, "all 2 workers are busy, and workersMax is 2"],
+  [{ idle: 1 }, 2, { noStock: lack }, undefined],
+  [{}, 1, { mayStartWorkers: false }, low],
+  [{ running: 1 }, 2, { mayStartWorkers: false }, low],
+  [{ initializing: 1 }, 2, { mayStartWorkers: false }, undefined],
+  [{}, 1, { unhealthy }, unhealthy],
+  [{ running: 1 }, 1, { unhealthy }, "the only worker is busy, and workersMax is 1"],
+])("the workers %j with workersMax %i and %j: jobs wait because %s", (some, workersMax, facts, reason) => {
+  const rules = { workersMax, ...byDelay, ...facts };
+  expect(waitReason({ ...nothing, ...facts, workers: { ...workers, ...some }, rules })).toBe(reason);
+});
+
+test("jobs wait with a reason in every state without idle and starting workers, except before the start of the first", () => {
+  const counts = [0, 1, 2];
+  for (const running of counts)
+    for (const workersMax of counts)
+      for (const noStock of [undefined, lack])
+        for (const mayStartWorkers of [true, false])
+          for (const scaling of [byDelay, byCount]) {
+            const state = { ...nothing, workers: { ...workers, running }, rules: { workersMax, ...scaling } };
+            const isStarting = running === 0 && workersMax > 0 && noStock === undefined && mayStartWorkers;
+            expect(waitReason({ ...state, noStock, mayStartWorkers }) === undefined).toBe(isStarting);
+          }
+});

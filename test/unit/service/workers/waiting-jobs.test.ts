@@ -70,6 +70,18 @@ test("a job stays queued while a secret is missing, and runs once its template n
   expect((await jobs.health()).workers).toMatchObject({ throttled: 0 });
 });
 
+test("low-priority jobs that start no worker, and jobs whose worker reports itself unhealthy, wait with a reason", async () => {
+  const rig = await useRig();
+  const jobs = await rig.jobsOn("acme/none:1", { workersMax: 3 });
+  const headers = { authorization: readWorkerToken(rig.dataFolder, jobs.id) ?? "" };
+  await jobs.submit({}, low);
+  expect((await jobs.health()).message).toMatch(/^only low-priority jobs wait/);
+  await jobs.call("GET", "/job-take/far?gpu=x", undefined, { headers });
+  await jobs.submit({}, low);
+  await jobs.call("GET", "/ping/far?status=unhealthy&reason=no+GPU", undefined, { headers });
+  expect((await jobs.health()).message).toBe("worker far is unhealthy: no GPU");
+});
+
 test("three failed starts fail the queued jobs, except those of low priority", async () => {
   const rig = await useRig();
   const jobs = await rig.jobsOn("broken");
