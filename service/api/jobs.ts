@@ -5,7 +5,7 @@ import { z } from "zod";
 import { disconnectSignal, onDisconnect, onResponseEnd } from "../client-disconnect";
 import { notFound, ServiceError } from "../errors";
 import type { JobQueue } from "../queue";
-import { isFinal, type Job, recordText, retryRejection } from "../queue/job";
+import { isFinal, type Job, presentOf, recordText, retryRejection } from "../queue/job";
 import type { StoredJob } from "../queue/row";
 import { parseInput, queryInteger } from "../validation";
 import type { Admission } from "./admission";
@@ -81,7 +81,7 @@ export function registerJobRoutes(
   });
   const sendText = (reply: FastifyReply, text: string): FastifyReply => reply.type("application/json").send(text);
   const sendRecord = (reply: FastifyReply, { job, output }: StoredJob): FastifyReply =>
-    sendText(reply, recordText(job, output, clock.now()));
+    sendText(reply, recordText(job, output, presentOf(job, clock)));
 
   /**
    * Sends the job's record when the job ends, or after `ms`; sends nothing if the client disconnects. Without a promise, because the client
@@ -177,7 +177,7 @@ export function registerJobRoutes(
   app.get<EndpointRoute>("/:endpointId/requests", admit("requests"), async (request, reply) => {
     const { limit, cursor } = parseInput(pageQuery, request.query);
     const { jobs: results, before } = list.results(request.params.endpointId, cursor, limit);
-    const records = results.map(({ job, output }) => recordText(job, output, clock.now()));
+    const records = results.map(({ job, output }) => recordText(job, output, presentOf(job, clock)));
     const next = before === undefined ? "null" : `"${before}"`;
     return sendText(reply, `{"requests":[${records.join(",")}],"cursor":${next}}`);
   });

@@ -2,7 +2,7 @@ import { type Clock, steadyClock } from "serverless-compute-api/clock";
 import { endpointsOverview } from "../api/endpoint-overview";
 import { messageOf } from "../errors";
 import type { Faults } from "../faults/faults";
-import { retryRejection } from "../queue/job";
+import { presentOf, retryRejection } from "../queue/job";
 import { type JobFilter, maxSeq } from "../queue/list";
 import type { Jobs } from "../queue/queue";
 import type { Resources } from "../resources";
@@ -117,7 +117,7 @@ export function createConsoleContent({
       before: number,
     ): Promise<{ rows: object[]; before: number | null }> {
       const result = await view.search(endpointId, filter, before, pageLength);
-      return { rows: result.jobs.map((job) => jobRow(job, clock.now())), before: result.before ?? null };
+      return { rows: result.jobs.map((job) => jobRow(job, presentOf(job, clock))), before: result.before ?? null };
     },
     /** Ids of all matching jobs that can be retried, the oldest first. */
     retryable: view.retryable,

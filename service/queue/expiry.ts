@@ -125,7 +125,7 @@ export function createExpiry({
     if (canTransition(job, "timeOut") && deadlines.timesOut(job)) {
       const limit = deadlines.executionLimit(job);
       const error = `the job exceeded its executionTimeout of ${limit} ms; raise policy.executionTimeout`;
-      jobs.end(job, toTimedOut(job, error, clock.now()));
+      jobs.end(job, toTimedOut(job, error, clock));
     } else jobs.remove(job);
   }
   /** Applies all passed deadlines; resolves with the time of the next pass. */

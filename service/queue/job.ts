@@ -141,6 +141,27 @@ export const canTransition = <Trigger extends JobTrigger>(
 /** Returns whether a job is over. */
 export const isFinal = (job: Job): job is FinalJob => canTransition(job, "expire");
 
+/** The monotonic time of a past system time. A time in the future means that the clock was set back. */
+export const monotonicTimeOf = (time: number, clock: Clock): number =>
+  elapsedTime(clock) - Math.max(0, clock.now() - time);
+
+/** The present on the time scale of a job, whose times in the queue and at a worker must not depend on changes of the system time. */
+export const presentOf = (job: Job, clock: Clock): number =>
+  isFinal(job) ? job.finishedAt : Math.round((job.startedAt ?? job.queuedAt) + elapsedTime(clock) - job.since);
+
+/** An unfinished job whose times are moved by the change of the system time since its last state. */
+function toPresent<Unfinished extends LiveJob>(job: Unfinished, clock: Clock): Unfinished {
+  const change = clock.now() - presentOf(job, clock);
+  const { queuedAt, startedAt } = job;
+  return { ...job, queuedAt: queuedAt + change, ...(startedAt !== undefined && { startedAt: startedAt + change }) };
+}
+
+/** The times of a job whose worker was lost, whose time in the queue continues. */
+export function requeueTimes(job: RunningJob, clock: Clock): Pick<JobProperties, "queuedAt" | "since"> {
+  const { queuedAt } = toPresent(job, clock);
+  return { queuedAt, since: monotonicTimeOf(queuedAt, clock) };
+}
+
 /** A submitted job with its number and its position in the queue. */
 export const toQueued = (job: NewJob, seq: number, position: number, clock: Clock): QueuedJob => ({
   id: job.id,
@@ -151,7 +172,7 @@ export const toQueued = (job: NewJob, seq: number, position: number, clock: Cloc
   executionTimeout: job.executionTimeout,
   createdAt: job.createdAt,
   queuedAt: job.createdAt,
-  since: elapsedTime(clock),
+  since: monotonicTimeOf(job.createdAt, clock),
   position,
   expiresAt: job.expiresAt,
   retries: 0,
@@ -168,17 +189,17 @@ export const toQueued = (job: NewJob, seq: number, position: number, clock: Cloc
 });
 
 export const toRunning = (job: JobBefore<"assign">, workerId: string, clock: Clock): JobAfter<"assign"> => ({
-  ...job,
+  ...toPresent(job, clock),
   status: "IN_PROGRESS",
   workerId,
   startedAt: clock.now(),
   since: elapsedTime(clock),
 });
 
-export const toCompleted = (job: JobBefore<"complete">, now: number): JobAfter<"complete"> => ({
-  ...job,
+export const toCompleted = (job: JobBefore<"complete">, clock: Clock): JobAfter<"complete"> => ({
+  ...toPresent(job, clock),
   status: "COMPLETED",
-  finishedAt: now,
+  finishedAt: clock.now(),
 });
 
 /** Maximum length of a job's error, in characters; lists read many errors. */
@@ -192,24 +213,24 @@ export function limitError(error: string): string {
   return `${start}… (the error has ${error.length} characters; only the first ${maxErrorLength} are kept)`;
 }
 
-export const toFailed = (job: JobBefore<"fail" | "reject">, error: string, now: number): JobAfter<"fail"> => ({
-  ...job,
+export const toFailed = (job: JobBefore<"fail" | "reject">, error: string, clock: Clock): JobAfter<"fail"> => ({
+  ...toPresent(job, clock),
   status: "FAILED",
-  finishedAt: now,
+  finishedAt: clock.now(),
   error: limitError(error),
 });
 
-export const toTimedOut = (job: JobBefore<"timeOut">, error: string, now: number): JobAfter<"timeOut"> => ({
-  ...job,
+export const toTimedOut = (job: JobBefore<"timeOut">, error: string, clock: Clock): JobAfter<"timeOut"> => ({
+  ...toPresent(job, clock),
   status: "TIMED_OUT",
-  finishedAt: now,
+  finishedAt: clock.now(),
   error,
 });
 
-export const toCancelled = (job: JobBefore<"cancel">, now: number): JobAfter<"cancel"> => ({
-  ...job,
+export const toCancelled = (job: JobBefore<"cancel">, clock: Clock): JobAfter<"cancel"> => ({
+  ...toPresent(job, clock),
   status: "CANCELLED",
-  finishedAt: now,
+  finishedAt: clock.now(),
 });
 
 /** The reason why /retry rejects a job in this state, as the end of a message. */

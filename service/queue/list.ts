@@ -44,6 +44,8 @@ export function createJobList(
   isExpired: (job: Job) => boolean,
 ) {
   const isVisible = (job: Job): boolean => !isExpired(job);
+  /** The state of a stored job, which may be newer than its row. */
+  const currentOf = (job: Job): Job => active.get(job.id) ?? job;
   // Only these states have an error; the columns are read before the record, which costs more.
   const matchingJobs = database.query(
     `${selectJobs} WHERE endpoint_id = ?1 AND seq < ?2 AND seq >= ?3 AND (?4 IS NULL OR status = ?4) AND (?5 IS NULL
@@ -99,11 +101,12 @@ export function createJobList(
         const [stored] = store.page(endpointId, before, 1);
         if (!stored) return { jobs, before: undefined };
         if (jobs.length === limit) return { jobs, before };
-        const { job, output } = stored;
+        const { output } = stored;
+        const job = currentOf(stored.job);
         if (isVisible(job)) {
           size += (output?.length ?? 0) + (job.error?.length ?? 0);
           if (jobs.length > 0 && size > maxPageSize) return { jobs, before };
-          jobs.push(stored);
+          jobs.push({ job, output });
         }
         before = job.seq;
       }
@@ -115,7 +118,7 @@ export function createJobList(
       const rows = await findMatching(endpointId, filter, before, limit + 1);
       const pageRows = rows.slice(0, limit);
       const next = rows.length > limit ? pageRows.at(-1)?.seq : undefined;
-      return { jobs: pageRows.filter(isVisible), before: next };
+      return { jobs: pageRows.map(currentOf).filter(isVisible), before: next };
     },
 
     /** Ids of all jobs that match and that /retry accepts, the oldest first. */

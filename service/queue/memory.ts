@@ -1,7 +1,14 @@
-import { type Clock, elapsedTime } from "serverless-compute-api/clock";
+import type { Clock } from "serverless-compute-api/clock";
 import { ShortLivedMap } from "../short-lived-map";
 import type { GroupCommit } from "../store/group-commit";
-import type { JobDelivery, JobWorker, LiveJob, QueuedJob, RunningJob } from "./job";
+import {
+  type JobDelivery,
+  type JobWorker,
+  type LiveJob,
+  monotonicTimeOf,
+  type QueuedJob,
+  type RunningJob,
+} from "./job";
 
 /** A worker that waits for jobs. */
 export interface WaitingWorker {
@@ -79,8 +86,8 @@ export function createActiveJobs(onRollback: GroupCommit["onRollback"], clock: C
     /** Adds the stored jobs at start. */
     load(stored: LiveJob[]): void {
       for (const job of stored.sort((a, b) => a.position - b.position)) {
-        // Only wall-clock times outlive a process. A time in the future means that the clock was set back.
-        job.since = elapsedTime(clock) - Math.max(0, clock.now() - (job.startedAt ?? job.queuedAt));
+        // Only wall-clock times outlive a process.
+        job.since = monotonicTimeOf(job.startedAt ?? job.queuedAt, clock);
         insert(job);
       }
     },

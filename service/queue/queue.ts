@@ -18,6 +18,7 @@ import {
   type QueuedJob,
   type RequeueReason,
   type RunningJob,
+  requeueTimes,
   toCancelled,
   toCompleted,
   toFailed,
@@ -203,9 +204,8 @@ export function createJobs({
       commit(() => {
         const before = active.runningAt(id, worker);
         if (!before) return false;
-        const now = clock.now();
         const { error } = outcome;
-        end(before, error === undefined ? toCompleted(before, now) : toFailed(before, error, now), outcome);
+        end(before, error === undefined ? toCompleted(before, clock) : toFailed(before, error, clock), outcome);
         return true;
       }, outcome.output?.length),
 
@@ -229,9 +229,11 @@ export function createJobs({
         if (!before) return false;
         const crashes = before.crashes + (reason === "crashed" ? 1 : 0);
         const hasRun = reason !== "undelivered";
-        if (crashes > crashLimit)
-          end(before, toFailed({ ...before, crashes }, error, clock.now()), { output: undefined });
-        else requeue(before, { retries: before.retries + (hasRun ? 1 : 0), crashes }, hasRun);
+        if (crashes > crashLimit) end(before, toFailed({ ...before, crashes }, error, clock), { output: undefined });
+        else {
+          const retries = before.retries + (hasRun ? 1 : 0);
+          requeue(before, { ...requeueTimes(before, clock), retries, crashes }, hasRun);
+        }
         return true;
       }),
 
@@ -240,7 +242,7 @@ export function createJobs({
       commit(() => {
         const before = active.get(id);
         if (!canTransition(before, "reject")) return false;
-        end(before, toFailed(before, error, clock.now()));
+        end(before, toFailed(before, error, clock));
         return true;
       }),
 
@@ -248,7 +250,7 @@ export function createJobs({
     cancel: (endpointId: string, id: string): Promise<Job | undefined> =>
       commit(() => {
         const before = find(endpointId, id)?.job;
-        return canTransition(before, "cancel") ? end(before, toCancelled(before, clock.now())) : before;
+        return canTransition(before, "cancel") ? end(before, toCancelled(before, clock)) : before;
       }),
 
     /** Requeues a failed or timed-out job; `retried` is false for any other state. */
@@ -297,7 +299,8 @@ export function createJobs({
       const stored = store.live();
       active.load(stored);
       const running = stored.filter((job) => job.status === "IN_PROGRESS");
-      for (const job of running) if (!outlives(job.workerId)) requeue(job, { retries: job.retries + 1 }, true);
+      for (const job of running)
+        if (!outlives(job.workerId)) requeue(job, { ...requeueTimes(job, clock), retries: job.retries + 1 }, true);
       return running.filter(({ workerId }) => outlives(workerId));
     },
   };

@@ -33,7 +33,7 @@ function open(file = newFile()) {
     const start = new ManualClock(now - ms);
     const job = toQueued(submissionAt(now - ms, { id: `j${++seq}`, endpointId }), seq, seq, start);
     const before = toRunning(job, "w", start);
-    events.emit("ended", fails ? toFailed(before, "no", now) : toCompleted(before, now), before, undefined);
+    events.emit("ended", fails ? toFailed(before, "no", clock) : toCompleted(before, clock), before, undefined);
   }
   /** Metrics of an endpoint in a range, by default the shortest. */
   function read(endpointId: string, range = 0) {
