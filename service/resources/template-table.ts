@@ -30,10 +30,20 @@ export type TemplateContent = z.output<typeof templateContent>;
 const words = z.array(z.string()).default([]);
 const jsonForm = z.strictObject({ cmd: words, entrypoint: words });
 
+const parseStart = (dockerArgs: string) => jsonForm.safeParse(parseJson(dockerArgs));
+
 /** Parses `dockerArgs` in the JSON form `{"cmd": […], "entrypoint": […]}`; undefined for a command line. */
-export function startCommandOf(dockerArgs: string): z.output<typeof jsonForm> | undefined {
+export const startCommandOf = (dockerArgs: string): z.output<typeof jsonForm> | undefined =>
+  parseStart(dockerArgs).data;
+
+/** Returns whether `dockerArgs` has the members of the JSON form, but with values of wrong types. */
+export const isInvalidStart = (dockerArgs: string): boolean =>
+  parseStart(dockerArgs).error?.issues.every(({ path: [member] }) => member === "cmd" || member === "entrypoint") ??
+  false;
+
+function parseJson(text: string): unknown {
   try {
-    return jsonForm.safeParse(JSON.parse(dockerArgs)).data;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "serverless-compute-api/clock";
+import { showValue } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { invalidProperty, notFound, ServiceError } from "../errors";
 import type { Database } from "../store/database";
@@ -8,6 +9,7 @@ import type { EndpointTable } from "./endpoint-table";
 import type { RegistryAuths } from "./registry-auths";
 import { withChanges } from "./table";
 import {
+  isInvalidStart,
   type TemplateChanges,
   type TemplateContent,
   type TemplateRow,
@@ -58,6 +60,10 @@ export function createTemplates(deps: {
         (nameOf) => `${template.volumeInGb} is not allowed; must be 0 when ${nameOf("isServerless")} is true`,
         "template",
       );
+    }
+    if (isInvalidStart(template.dockerArgs)) {
+      const text = `${showValue(template.dockerArgs)} is not allowed; cmd and entrypoint must be lists of strings`;
+      throw invalidProperty("dockerArgs", text, "template");
     }
     // GraphQL clients send an empty string for no credentials.
     const auth = template.containerRegistryAuthId || undefined;

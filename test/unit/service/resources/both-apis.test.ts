@@ -88,6 +88,35 @@ describe("REST and GraphQL return the same template", () => {
   });
 });
 
+describe("a start command in JSON whose parts are no lists of strings is rejected", () => {
+  const commands = [{ cmd: "x" }, { cmd: ["x"], entrypoint: "y" }, { entrypoint: [1] }, { cmd: null }];
+  const common = { scaling: { type: "REQUEST_COUNT", requestCount: 1 }, gpu: { pools: ["ADA_24"] }, type: "QUEUE" };
+
+  test.each(commands.map((start) => JSON.stringify(start)))("%s", async (start) => {
+    const name = freshName("template");
+    const id = await rig.template({ name });
+    const save = "mutation ($input: SaveTemplateInput!) { saveTemplate(input: $input) { id } }";
+    const input = { id, name, imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0, dockerArgs: start };
+    const message = expect.stringMatching(/^dockerArgs: /);
+    const saved = await rig.graphql(save, { input });
+    expectResponse(saved, 200, { errors: [{ message }] });
+    for (const [method, path, body] of [
+      ["POST", "/templates", { name: freshName("template"), image: "x:1" }],
+      ["PATCH", `/templates/${id}`, {}],
+      ["POST", "/serverless", { name: freshName("endpoint"), image: "x:1", ...common }],
+    ] as const) {
+      const response = await rig.v2(method, path, { ...body, args: start });
+      expectResponse(response, 400, { detail: expect.stringMatching(/^args: /) });
+      expect(response.text).toContain("is not allowed; cmd and entrypoint must be lists of strings");
+    }
+  });
+
+  test.each(["{}", '{"model":"x"}', "[1]", '"x"', "{cmd:x}"])(
+    "%s, which is no such command, is kept",
+    async (text) => void (await savedWith(text)),
+  );
+});
+
 test("a template with a volume cannot become serverless", async () => {
   const pod = await rig.template({ isServerless: false, volumeInGb: 5 });
   expectResponse(await rig.rest("PATCH", `/templates/${pod}`, { isServerless: true }), 400, {
