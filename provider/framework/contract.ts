@@ -19,7 +19,7 @@ export interface Failure {
   /** Path in Pulumi's property path syntax, such as `env.MODEL` or `gpuTypeIds[0]`; empty if the failure concerns all inputs. */
   path: string;
   /** Begins the message with the value; omitted if the value is secret. */
-  shown?: string;
+  shown?: string | undefined;
   reason: string;
 }
 

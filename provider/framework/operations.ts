@@ -188,13 +188,10 @@ async function explainFailures<Result>(
   }
 }
 
-function optionsOfShapes(...shapes: z.ZodObject[]): Record<string, PropertyOptions> {
-  const options: Record<string, PropertyOptions> = {};
-  for (const { shape } of shapes) {
-    for (const [key, schema] of Object.entries(shape)) options[key] = optionsOf(schema);
-  }
-  return options;
-}
+const optionsOfShapes = (...shapes: z.ZodObject[]): Record<string, PropertyOptions> =>
+  Object.fromEntries(
+    shapes.flatMap(({ shape }) => Object.entries(shape).map(([key, schema]) => [key, optionsOf(schema)])),
+  );
 
 function warningsOf(shape: z.ZodObject, changes: Change[]): string[] {
   const keysByText = new Map<string, Set<string>>();

@@ -14,42 +14,40 @@ const isSet = (value: Value | undefined): boolean =>
 
 const idleTimeoutDefault = propertyOf(serverlessEndpointInputs.shape.idleTimeout).defaultValue;
 
+/** Adds a failure. `shown` begins the message with the value. */
+type AddFailure = (path: string, reason: string, shown?: string) => void;
+
+const contains = (value: string): string => `contains ${JSON.stringify(value)}`;
+
 /** Checks the rules of REST v1: a template (interface: Endpoint), whole seconds (description of REST v1: scalerValue), and a single number of virtual CPUs for all flavours. */
-function v1Failures(inputs: Properties): Failure[] {
-  const { scalerValue, cpuFlavorIds, templateId, computeType } = inputs;
-  const entriesWithCount = textsIn(cpuFlavorIds).filter((entry) => entry.includes("-"));
-  return [
-    ...(templateId === undefined
-      ? [
-          {
-            path: "templateId",
-            reason: "is required with REST v1; create a Template with the image, or set the provider's dialect to v2",
-          },
-        ]
-      : []),
-    ...(typeof scalerValue === "number" && !Number.isInteger(scalerValue)
-      ? [{ path: "scalerValue", shown: `is ${scalerValue}`, reason: "must be a whole number with REST v1" }]
-      : []),
-    ...["gpuPools", "excludedGpuTypeIds"].flatMap((path) =>
-      computeType === "CPU" && isSet(inputs[path]) ? [{ path, reason: "requires computeType GPU" }] : [],
-    ),
-    ...entriesWithCount.map((entry) => ({
-      path: "cpuFlavorIds",
-      shown: `contains ${JSON.stringify(entry)}`,
-      reason: "REST v1 has a single number of virtual CPUs for all flavours; set vcpuCount",
-    })),
-  ];
+function checkV1({ scalerValue, templateId, computeType, ...inputs }: Properties, addFailure: AddFailure): void {
+  if (templateId === undefined)
+    addFailure(
+      "templateId",
+      "is required with REST v1; create a Template with the image, or set the provider's dialect to v2",
+    );
+  if (typeof scalerValue === "number" && !Number.isInteger(scalerValue))
+    addFailure("scalerValue", "must be a whole number with REST v1", `is ${scalerValue}`);
+  for (const path of ["gpuPools", "excludedGpuTypeIds"])
+    if (computeType === "CPU" && isSet(inputs[path])) addFailure(path, "requires computeType GPU");
+  for (const entry of textsIn(inputs["cpuFlavorIds"]).filter((text) => text.includes("-")))
+    addFailure(
+      "cpuFlavorIds",
+      "REST v1 has a single number of virtual CPUs for all flavours; set vcpuCount",
+      contains(entry),
+    );
 }
 
 /** Checks the input rules of a dialect beyond the types (contract of REST v2: EndpointCreate and its rules). Unknown values pass. */
 export function validate(inputs: Properties, dialect: Dialect): Failure[] {
-  if (dialect === "v1") return v1Failures(inputs);
   const { vcpuCount, computeType, type = "QUEUE", scalerType, idleTimeout } = inputs;
   const isInputSet = (key: string): boolean => isSet(inputs[key]);
   const failures: Failure[] = [];
-  const addFailure = (path: string, reason: string, shown?: string): void =>
-    void failures.push({ path, reason, ...(shown !== undefined && { shown }) });
-
+  const addFailure: AddFailure = (path, reason, shown) => void failures.push({ path, reason, shown });
+  if (dialect === "v1") {
+    checkV1(inputs, addFailure);
+    return failures;
+  }
   if (isInputSet("allowedCudaVersions") && isInputSet("minCudaVersion"))
     addFailure("minCudaVersion", "cannot be combined with allowedCudaVersions in REST v2");
   for (const path of ["allowedCudaVersions", "minCudaVersion"])
@@ -62,25 +60,17 @@ export function validate(inputs: Properties, dialect: Dialect): Failure[] {
     ["excludedGpuTypeIds", textsIn(inputs["excludedGpuTypeIds"])],
   ] satisfies [path: string, ids: string[], compared?: string[]][]) {
     const duplicate = ids.find((_, index) => comparedIds.indexOf(comparedIds[index] ?? "") !== index);
-    if (duplicate !== undefined) addFailure(path, "remove one of them", `contains ${JSON.stringify(duplicate)} twice`);
+    if (duplicate !== undefined) addFailure(path, "remove one of them", `${contains(duplicate)} twice`);
   }
   for (const entry of flavors.filter((text) => text.includes("-"))) {
     const { id, vcpuCount: count } = cpuFlavorOf(entry, 0);
     if (id === entry)
-      addFailure(
-        "cpuFlavorIds",
-        'use a flavour and its virtual CPUs, such as "cpu5c-8"',
-        `contains ${JSON.stringify(entry)}`,
-      );
+      addFailure("cpuFlavorIds", 'use a flavour and its virtual CPUs, such as "cpu5c-8"', contains(entry));
     else if (!isPowerOfTwo(count))
-      addFailure(
-        "cpuFlavorIds",
-        "its virtual CPUs must be a power of two, 2 or more",
-        `contains ${JSON.stringify(entry)}`,
-      );
+      addFailure("cpuFlavorIds", "its virtual CPUs must be a power of two, 2 or more", contains(entry));
   }
   for (const id of textsIn(inputs["excludedGpuTypeIds"]).filter((text) => !gpuTypePattern.test(text)))
-    addFailure("excludedGpuTypeIds", "a GPU type must not be blank or begin with -", `contains ${JSON.stringify(id)}`);
+    addFailure("excludedGpuTypeIds", "a GPU type must not be blank or begin with -", contains(id));
   if (typeof vcpuCount === "number" && !isPowerOfTwo(vcpuCount))
     addFailure("vcpuCount", "must be a power of two, 2 or more, with REST v2", `is ${vcpuCount}`);
   if (
