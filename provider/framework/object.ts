@@ -26,16 +26,14 @@ type ObjectResource<ApiObject extends { id: string }> = Resource & {
 
 /**
  * Defines a kind of object: creates it once, reads it with all others of its kind, deletes it if present. `operations` replaces
- * operations of kinds that do more, and the reader of a kind that other kinds also read.
+ * the create of a kind that does more, and the reader of a kind that other kinds also read.
  */
 export function defineObject<Inputs extends NamedInputs, Outputs extends object, ApiObject extends NamedObject>(
   definition: ObjectDefinition<ApiObject, Inputs, Outputs>,
   {
     reader = createListCache(definition.client),
     ...operations
-  }: Partial<
-    Pick<ResourceDefinition<Inputs, Outputs>, "create" | "update"> & Pick<ObjectResource<ApiObject>, "reader">
-  > = {},
+  }: Partial<Pick<ResourceDefinition<Inputs, Outputs>, "create"> & Pick<ObjectResource<ApiObject>, "reader">> = {},
 ): ObjectResource<ApiObject> {
   const { kind, inputs: shape } = definition;
   const resource = defineResource<Inputs, Outputs>({
@@ -50,8 +48,8 @@ export function defineObject<Inputs extends NamedInputs, Outputs extends object,
       return observeObject(definition, object, desired, context);
     },
     delete: (id, context) => deleteObject(definition, id, context),
+    update: (id, update, context) => updateOrMark(id, update, context, definition.update),
     ...operations,
-    update: (id, update, context) => updateOrMark(id, update, context, operations.update ?? definition.update),
   });
   const importedObjectOf = async (object: ApiObject, context: Context): Promise<ImportedObject> => {
     const record = await completeObject(definition, object, {}, context, "import");

@@ -20,7 +20,7 @@ export const completeObject = async <ApiObject extends NamedObject>(
 
 /** Converts a record; the result lacks inputs that programs of its dialect cannot set. */
 export function observeObject<ApiObject extends NamedObject>(
-  { inputs: shape, observe }: ObjectDefinition<ApiObject>,
+  { inputs: shape, observe }: Pick<ObjectDefinition<ApiObject>, "inputs" | "observe">,
   object: ApiObject,
   desired: Properties,
   context: Context,
@@ -40,7 +40,7 @@ export function observeObject<ApiObject extends NamedObject>(
  * properties that the program omits.
  */
 export function outputsOf<ApiObject extends NamedObject>(
-  definition: ObjectDefinition<ApiObject>,
+  definition: Pick<ObjectDefinition<ApiObject>, "inputs" | "outputs" | "observe">,
   object: ApiObject,
   properties: Properties,
   context: Context,

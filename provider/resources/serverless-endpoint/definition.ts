@@ -1,101 +1,22 @@
-import type { Dialect } from "serverless-compute-api";
-import { type Properties, toProperties } from "../../engine/values";
-import { completeDespiteCancel } from "../../framework/calls";
-import type { Context } from "../../framework/contract";
 import { createOnce } from "../../framework/create/create-once";
-import { changedSettings, isReplacement, type ObjectDefinition, type Update } from "../../framework/definition";
+import { isReplacement, type ObjectDefinition } from "../../framework/definition";
 import { defineObject } from "../../framework/object";
-import { outputsOf } from "../../framework/observation";
-import { isRecorded } from "../../framework/properties/defaults";
 import { endpointReader } from "../template/endpoints";
-import { changesSetting } from "../template/start-arguments";
-import { type CompleteRecord, containerSettings, withTemplate } from "./container";
+import { type CompleteRecord, withTemplate } from "./container";
 import { deleteEndpoint } from "./deletion";
 import { validate } from "./dialect-rules";
 import {
   checkedInputs,
   type Inputs,
-  isContainerKey,
   type Outputs,
-  type ServiceOutputs,
   serverlessEndpointInputs,
   serverlessEndpointOutputs,
 } from "./inputs";
 import { preflight } from "./preflight";
-import { firstVersion, observe, urlOf, withPools, withVersion } from "./record";
-import { changedSettingNames, derivedSecrets, inPlaceWarnings, markAfter, pendingVerification } from "./rollout-states";
+import { firstVersion, observe, withPools, withVersion } from "./record";
+import { derivedSecrets, inPlaceWarnings, markAfter, pendingVerification } from "./rollout-states";
+import { settingsOf } from "./update";
 import { updateVerified, verifyCreated } from "./verified-update";
-
-/** Converts inputs to settings of an endpoint. */
-const settingsOf = ({ adoptExisting: _a, verify: _v, dockerEntrypoint, dockerStartCmd, ...inputs }: Inputs) => ({
-  ...inputs,
-  // Absent settings of the container are the template's.
-  imageName: undefined,
-  containerDiskInGb: undefined,
-  dockerArgs: undefined,
-  env: undefined,
-  ports: undefined,
-  containerRegistryAuthId: undefined,
-  ...containerSettings({ ...inputs, dockerEntrypoint, dockerStartCmd }),
-  cpuFlavorIds: inputs.cpuFlavorIds ?? [],
-  vcpuCount: inputs.vcpuCount ?? null,
-  minCudaVersion: inputs.minCudaVersion || null,
-  networkVolumeId: inputs.networkVolumeId || null,
-  executionTimeoutMs: inputs.executionTimeoutMs ?? null,
-});
-
-/** Properties that REST v2 combines, or that limit each other. */
-const relatedKeys = ["scalerType", "scalerValue", "workersMin", "workersMax", "cpuFlavorIds", "vcpuCount"] as const;
-
-/**
- * The complete settings after an update, from which REST v2 combines properties. They contain related values that the program omits,
- * except those that contradict it, whose names are `reset`.
- */
-function settingsAfter(news: Inputs, properties: Properties, dialect: Dialect) {
-  const accepted: Properties = {};
-  const reset: string[] = [];
-  for (const key of relatedKeys) {
-    const value = properties[key];
-    if (value === undefined || !isRecorded(properties, key)) continue;
-    const inputs = toProperties({ ...news, [key]: value });
-    const isValid = serverlessEndpointInputs.safeParse(inputs).success && validate(inputs, dialect).length === 0;
-    if (isValid) accepted[key] = value;
-    else reset.push(key);
-  }
-  return { reset, allSettings: settingsOf(checkedInputs.parse({ ...news, ...accepted })) };
-}
-
-async function applyUpdate(
-  id: string,
-  { olds, news, properties, changed }: Update<Inputs>,
-  context: Context,
-): Promise<ServiceOutputs> {
-  const { dialect, jobs, management } = context.clients;
-  // The compute type never changes in place.
-  const { reset, allSettings } = settingsAfter(news, properties, dialect);
-  const { computeType: _c, type: _t, ...settings } = { gpuPools: [], excludedGpuTypeIds: [], ...allSettings };
-  const replacesContainer = news.templateId === undefined && changed("templateId");
-  const hasChanges = changedSettingNames(changed).length > 0;
-  const changes = changedSettings(settings, (key) => {
-    if (key === "templateId") return news.templateId !== undefined && changed(key);
-    if (isContainerKey(key)) return changesSetting(key, changed) || replacesContainer;
-    return changed(key) || (hasChanges && reset.includes(key)) || (key === "flashboot" && changed("flashbootType"));
-  });
-  const record =
-    Object.keys(changes).length > 0
-      ? // Not cancelled, so that the container remains known.
-        await completeDespiteCancel(context, (options) =>
-          management.updateEndpoint(id, changes, { ...options, settings: allSettings }),
-        )
-      : undefined;
-  const version = typeof olds["version"] === "number" ? olds["version"] : firstVersion;
-  const url = typeof olds["url"] === "string" ? olds["url"] : jobs.url(id);
-  return {
-    ...(record && outputsOf(endpoints, record, properties, context)),
-    url: record ? urlOf(record, context, { type: news.type ?? "QUEUE", url }) : url,
-    version: record?.version ?? version,
-  };
-}
 
 const endpoints: ObjectDefinition<CompleteRecord, Inputs, Outputs> = {
   kind: "ServerlessEndpoint",
@@ -127,13 +48,13 @@ const endpoints: ObjectDefinition<CompleteRecord, Inputs, Outputs> = {
     const bound = await withPools(await withTemplate(record, desired, context), desired, context);
     return purpose === "import" ? bound : withVersion(bound, desired, context);
   },
-  update: applyUpdate,
+  update: updateVerified,
   delete: deleteEndpoint,
 };
 
 /** Updates an adopted endpoint, which no deployment has verified yet. */
 const updateAdopted: typeof endpoints.update = (id, update, context) =>
-  updateVerified(id, { ...update, olds: { ...update.olds, ...markAfter("adopted") } }, context, applyUpdate);
+  updateVerified(id, { ...update, olds: { ...update.olds, ...markAfter("adopted") } }, context);
 
 /** Endpoint: workers with their own API root (interface: Endpoint). Names need not be unique. */
 export const serverlessEndpoint = {
@@ -145,7 +66,6 @@ export const serverlessEndpoint = {
       if (context.ownedIds.get(created.id) !== "adopted") await verifyCreated(created, inputs, context);
       return created;
     },
-    update: (id, update, context) => updateVerified(id, update, context, applyUpdate),
     reader: endpointReader,
   }),
   preflight,

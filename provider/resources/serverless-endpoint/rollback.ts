@@ -13,9 +13,7 @@ import { runsContainer, setsContainer } from "./container";
 import { checkedInputs, type Inputs, isContainerKey, type ServiceOutputs, type Verify } from "./inputs";
 import { deadlineOf, followRollout } from "./rollout";
 import { confidentialKeys, inputsIn, markedPath, type Unverified, type UpdateTrigger } from "./rollout-states";
-
-/** Applies an update without a verification. */
-export type Apply = (id: string, update: Update<Inputs>, context: Context) => Promise<ServiceOutputs>;
+import { applyUpdate } from "./update";
 
 /** Update with a failed verification. */
 interface FailedUpdate {
@@ -27,7 +25,6 @@ interface FailedUpdate {
   /** Reason of the failed verification. */
   reason: string;
   verify: Verify;
-  apply: Apply;
   /** Version before the update, if it is known. */
   previousVersion: number | undefined;
   /** True if the update verifies a template that changed in place. */
@@ -88,7 +85,7 @@ const shownKeys = (settings: Properties, keys: readonly string[]): string[] =>
  * endpoint's current version.
  */
 export async function rollBack(failed: FailedUpdate, context: Context): Promise<ResourceInitError> {
-  const { id, update, previous, outputs, reason, verify, apply, previousVersion, changesInPlace, fail } = failed;
+  const { id, update, previous, outputs, reason, verify, previousVersion, changesInPlace, fail } = failed;
   const { olds, news } = update;
   const { before } = previous;
   const keys = Object.keys(before);
@@ -125,15 +122,14 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
   };
   let result = outputs;
   try {
-    result = await apply(id, rollbackUpdate, context);
+    result = await applyUpdate(id, rollbackUpdate, context);
   } catch (error) {
     const endpoint = await context.clients.management
       .readEndpoint(id, cleanupCallOptions(context))
       .catch(() => undefined);
     const isRestored = await runsContainer(endpoint, toProperties(target), context).catch(() => false);
     // The rollback may have succeeded although its response was lost.
-    if (!isRestored || !restoresContainer)
-      return rollbackFailure(failed, { error, endpoint, keys, failedVersion }, context);
+    if (!isRestored || !restoresContainer) return rollbackFailure(failed, { error, endpoint, failedVersion }, context);
   }
   const rollout = followRollout(id, workers, deadlineOf(verify, context), context);
   const isUp = await rollout.waitUntilSettled(target.workersMin).catch(() => false);
@@ -165,13 +161,13 @@ function rollbackFailure(
   rollback: {
     error: unknown;
     endpoint: EndpointRecord | undefined;
-    keys: string[];
     failedVersion: string;
   },
   context: Context,
 ): ResourceInitError {
-  const { error, endpoint, keys, failedVersion } = rollback;
+  const { error, endpoint, failedVersion } = rollback;
   const { before } = previous;
+  const keys = Object.keys(before);
   const { name } = update.news;
   const currentState = endpoint
     ? `The endpoint runs ${describeContainer(endpoint, context)}, unverified.`

@@ -14,7 +14,7 @@ import { revisionOf } from "../template/revision";
 import { differingKeys, runsContainer, servedContainer, setsContainer, withTemplate } from "./container";
 import { containerKeys, type Inputs, isContainerKey, type ServiceOutputs, serverlessEndpointInputs } from "./inputs";
 import { observe } from "./record";
-import { type Apply, rollBack, updateMessage } from "./rollback";
+import { rollBack, updateMessage } from "./rollback";
 import {
   changedSettingNames,
   failureAfter,
@@ -25,6 +25,7 @@ import {
   type UpdateTrigger,
   unverifiedIn,
 } from "./rollout-states";
+import { applyUpdate } from "./update";
 import { verifyEndpoint } from "./verification";
 
 /** Verifies a new endpoint. If the verification fails, the endpoint stays in the state as unverified. */
@@ -46,18 +47,13 @@ export async function verifyCreated({ id, outputs }: Created, inputs: Inputs, co
  * Updates an endpoint. If its workers' content changes, the update succeeds once a worker of the new version has completed the
  * job of `verify`; otherwise the update is rolled back.
  */
-export async function updateVerified(
-  id: string,
-  requested: Update<Inputs>,
-  context: Context,
-  apply: Apply,
-): Promise<ServiceOutputs> {
+export async function updateVerified(id: string, requested: Update<Inputs>, context: Context): Promise<ServiceOutputs> {
   const { olds, news } = requested;
   const { verify, workersMax } = news;
   const pending = unverifiedIn(olds);
   const changesContainer = containerKeys.some(requested.changed);
   const changesInPlace = !changesContainer && triggersChanged(olds, toProperties(news));
-  if (!verify || !(changesContainer || changesInPlace || pending)) return apply(id, requested, context);
+  if (!verify || !(changesContainer || changesInPlace || pending)) return applyUpdate(id, requested, context);
   const previous = await readPreviousVersion(id, requested, context);
   previous.neverVerified ||= changesInPlace;
   // The service may have applied any part of an unverified update, so all of its settings are sent again.
@@ -66,7 +62,7 @@ export async function updateVerified(
   const fail = (trigger: UpdateTrigger, message: string, outputs: object): ResourceInitError =>
     failureAfter(trigger, message, { id, outputs }, olds, previous);
   const workers = containerKeys.some(changed) ? await readOldWorkers(id, context) : undefined;
-  const outputs = await apply(id, update, context).catch((error: unknown) => {
+  const outputs = await applyUpdate(id, update, context).catch((error: unknown) => {
     if (!mayBeApplied(error, context)) throw error;
     const message =
       `endpoint "${news.name}" (${id}) may or may not have been updated\n${updateMessage(error, news, context)}\n` +
@@ -89,7 +85,7 @@ export async function updateVerified(
       );
     const previousVersion = previous.isServing ? workers?.version : undefined;
     throw await rollBack(
-      { id, update, previous, outputs, reason, verify, apply, previousVersion, changesInPlace, fail },
+      { id, update, previous, outputs, reason, verify, previousVersion, changesInPlace, fail },
       context,
     );
   }
