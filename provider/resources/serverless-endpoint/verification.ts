@@ -33,7 +33,7 @@ export async function verifyEndpoint(
   oldWorkers: EndpointWorkers | undefined,
   context: Context,
 ): Promise<Rollout> {
-  const { input, request, expect, policy, triggers, attempts } = verify;
+  const { request, attempts, ...job } = verify;
   const deadline = deadlineOf(verify, context);
   const rollout = followRollout(endpointId, oldWorkers, deadline, context);
   const jobContext = createJobContext(context, rollout);
@@ -50,25 +50,16 @@ export async function verifyEndpoint(
         request ? undefined : await describeHealth(endpointId, jobContext),
         "Check the image and the endpoint's logs; raise verify.timeout if its workers start slowly.",
       ]);
-    const spec: JobSpec = {
-      endpointId,
-      input,
-      request,
-      expect,
-      policy,
-      triggers,
-      mode: "async",
-      timeout: remaining / 1000,
-      storeOutput: false,
-    };
+    const timeout = remaining / 1000;
+    const spec: JobSpec = { ...job, endpointId, request, mode: "async", timeout, storeOutput: false };
     try {
-      const job = await runToCompletion(spec, jobContext);
-      if (await rollout.ranOnNewWorker(job)) {
-        await checkResult(spec, job, jobContext);
-        context.progress(`${rollout.target()}: ${titleOf(job)} succeeded`);
+      const result = await runToCompletion(spec, jobContext);
+      if (await rollout.ranOnNewWorker(result)) {
+        await checkResult(spec, result, jobContext);
+        context.progress(`${rollout.target()}: ${titleOf(result)} succeeded`);
         return rollout;
       }
-      context.progress(`${rollout.target()}: ${titleOf(job)} ran on a worker of an old version; repeating it`);
+      context.progress(`${rollout.target()}: ${titleOf(result)} ran on a worker of an old version; repeating it`);
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       const isLast = deadline.remaining() <= 0 || (!isResponseLost(error) && attempt >= attempts);
