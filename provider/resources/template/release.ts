@@ -6,6 +6,9 @@ import { endpointReader, endpointsOf, uses } from "./endpoints";
 
 const second = 1000;
 
+/** Documented maximum time (ms) between the last use of a template and its release (interface: Limits). */
+const releaseTime = 120 * second;
+
 /**
  * Interval until the next attempt (ms) after a wait of `elapsed` ms. The service documents a release within 2 minutes of the last
  * use (interface: Limits). Attempts are frequent at first, so that a quick release is detected, less frequent in between, and
@@ -84,7 +87,7 @@ async function rejectIfUsed(id: string, context: Context): Promise<void> {
   throw new UserError(
     `template "${template.name}" cannot be deleted: ${formatEndpoints(users)} still ${users.length === 1 ? "uses it and is" : "use it and are"} ` +
       "not deleted by this deployment. Delete it or assign another template to it, then try again. " +
-      "With ignoreChanges of templateId, an endpoint keeps its template. To replace a template that has a name of the program, also change the name.",
+      "With ignoreChanges of templateId, an endpoint keeps its template. To replace a template, remove its option deleteBeforeReplace, and change a name that the program sets.",
     { help: "templateInUse" },
   );
 }
@@ -126,12 +129,16 @@ async function timeoutError(
       : dialect === "v2"
         ? "no endpoint uses it, but a pod may, or an endpoint that was created with its id, which REST v2 does not show"
         : "no endpoint uses it, but a pod may";
+  const release =
+    users.length === 0 && timeLimit < releaseTime
+      ? `; the service releases a template up to ${releaseTime / second} s after its last use`
+      : "";
   const setting =
     context.deadline === undefined
       ? `${context.settings.names.templateReleaseLimit} (seconds)`
       : "customTimeouts.delete";
   return new UserError(
-    `template "${template.name}" is still in use after ${Math.round(timeLimit / second)} s: ${usage}. It stays in the state: run the ` +
+    `template "${template.name}" is still in use after ${Math.round(timeLimit / second)} s: ${usage}${release}. It stays in the state: run the ` +
       `same command again later, or wait longer with ${setting}.`,
     { help: users.length === 0 ? "templateNotReleased" : undefined },
   );
