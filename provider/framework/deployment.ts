@@ -47,6 +47,8 @@ export interface Deployment {
   readonly objects: Map<string, Properties>;
   /** Ids of the objects that the deployment found in the state or adopted. */
   readonly ownedIds: Context["ownedIds"];
+  /** Ids of the objects that resources of the program have or create, by URN; without objects to replace. */
+  readonly keptIds: Map<string, string>;
   /** URNs of resources that were checked but not compared yet. A diff without a check belongs to a refresh. */
   readonly checkedUrns: Set<string>;
   /** Lookups of objects in the state. */
@@ -60,6 +62,7 @@ export const createDeployment = (get: ConfigLookup): Deployment => ({
   configuration: createConfiguration(get),
   objects: new Map(),
   ownedIds: new Map(),
+  keptIds: new Map(),
   checkedUrns: new Set(),
   lookupCounts: { found: 0, missing: 0 },
   warned: new Set(),

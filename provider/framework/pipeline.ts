@@ -15,6 +15,7 @@ import {
   secretState,
   secretsIn,
 } from "./properties/secret-paths";
+import { parseUrn } from "./urn";
 
 /** The subject of an operation. */
 export interface ResourceCall {
@@ -137,7 +138,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
   return {
     /** Checks new inputs and fills in the name that the program leaves out. */
     async check({ urn }: ResourceCall, olds: PropertyMap, news: PropertyMap, naming: Naming) {
-      const { configuration, checkedUrns } = providerProcess.deployment();
+      const { configuration, checkedUrns, keptIds } = providerProcess.deployment();
       const secrets = secretsOf([olds, news]);
       const redact = createRedaction(secrets.values);
       const { inputs, failures } = operations.check(
@@ -148,8 +149,11 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         configuration.dialect(),
       );
       if (urn !== "") {
-        providerProcess.warnBeforeCheck(Object.keys(olds.properties).length === 0);
+        const isNew = !hasProperties(olds);
+        providerProcess.warnBeforeCheck(isNew);
         checkedUrns.add(urn);
+        // The engine checks a resource that it replaces again, as a new one.
+        if (isNew) keptIds.delete(urn);
         for (const warning of operations.inputWarnings(olds.properties, inputs, secrets.paths))
           void providerProcess.log.warning(urn, redact(warning));
       }
@@ -180,8 +184,9 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       news: PropertyMap,
       forcesReplacement: (path: Path) => boolean = () => false,
     ): Promise<ResourceDiff> {
-      const { configuration, checkedUrns, ownedIds } = providerProcess.deployment();
+      const { configuration, checkedUrns, keptIds, ownedIds } = providerProcess.deployment();
       const isRefresh = !checkedUrns.delete(urn);
+      if (!isRefresh) keptIds.set(urn, id);
       ownedIds.set(id, "state");
       return redactFailures([news, olds], (_secrets, redact) => {
         const dialect = configuration.dialect();
@@ -233,6 +238,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         const { id, outputs } = await operations.create(news.properties, context);
         const created = withSecrets(outputs, news, news.properties);
         recordObject(providerProcess, id, created);
+        providerProcess.deployment().keptIds.set(call.urn, id);
         return { id, outputs: created };
       }),
 
@@ -266,8 +272,18 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         withSecrets(await operations.update(id, olds.properties, news.properties, context), news, news.properties),
       ),
 
+    /** Deletes the object, unless another resource of the program has it, for example by adoption or import under a new name. */
     delete: (call: ResourceCall, id: string, olds: PropertyMap) =>
-      runOperation(call, [olds], (context) => operations.delete(id, olds.properties, context)),
+      runOperation(call, [olds], async (context) => {
+        const { keptIds } = providerProcess.deployment();
+        const [keeper] = [...keptIds].find(([urn, keptId]) => keptId === id && urn !== call.urn) ?? [];
+        if (keeper === undefined) return operations.delete(id, olds.properties, context);
+        const name = JSON.stringify(olds.properties["name"] ?? id);
+        const { name: keeperName } = parseUrn(keeper);
+        context.warn(
+          `${operations.kind} ${name} was not deleted, because the resource "${keeperName}" of the program has the same object`,
+        );
+      }),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { dynamic } from "@pulumi/pulumi";
-import { createClients } from "serverless-compute-api";
+import { type Clients, createClients } from "serverless-compute-api";
 import { createProvider } from "../../../../provider/dynamic/provider";
 import { type Cancellation, createCancellation } from "../../../../provider/engine/cancellation";
 import { Unknown } from "../../../../provider/engine/values";
@@ -59,13 +59,17 @@ interface Bench {
   messages: string[];
 }
 
+/** Clients without a service, which a box does not call. */
+export function unusedClients(): Clients {
+  const nowhere = "http://127.0.0.1:9";
+  return createClients({ apiKey: "k", baseUrl: nowhere, graphqlUrl: nowhere, serverlessUrl: nowhere });
+}
+
 /** Creates a provider of boxes, with a real host. */
 export function bench(overrides: Partial<ResourceOperations> = {}, host: Partial<ProviderProcess> = {}): Bench {
   const messages: string[] = [];
   const cancellation = createCancellation();
-  // Never called: a box needs no service.
-  const nowhere = "http://127.0.0.1:9";
-  const clients = createClients({ apiKey: "k", baseUrl: nowhere, graphqlUrl: nowhere, serverlessUrl: nowhere });
+  const clients = unusedClients();
   const provider = createProvider(createBoxLifecycle(overrides), {
     ...createProviderProcess(() => undefined),
     connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }),

@@ -1,0 +1,144 @@
+import { describe, expect, test } from "vitest";
+import { createProvider } from "../../../provider/dynamic/provider";
+import { createProviderProcess, type ProviderProcess } from "../../../provider/framework/process";
+import { resourceCalls } from "../../../provider/plugin/resource-calls";
+import { configNames } from "../../../provider/settings/setting-names";
+import { engineProperties } from "../../support/property-sets";
+import { createBoxLifecycle, unusedClients } from "./dynamic/box";
+
+/** A call of the engine for a resource: the check of a new or of a deployed one, and the others with the id of its object. */
+type Step = readonly ["checkNew" | "check" | "diff" | "create" | "delete", resource: string, id?: string];
+
+/** The calls that the engine sends in one command (seen in its gRPC log), and the ids of the objects that must then be deleted. */
+const rows: [title: string, steps: Step[], deleted: string[]][] = [
+  [
+    "a removed resource whose object another resource of the program has",
+    [
+      ["check", "kept"],
+      ["diff", "kept", "x"],
+      ["delete", "removed", "x"],
+    ],
+    [],
+  ],
+  [
+    "the same after a refresh, which also compares the removed resource",
+    [
+      ["diff", "removed", "x"],
+      ["diff", "kept", "x"],
+      ["check", "kept"],
+      ["diff", "kept", "x"],
+      ["delete", "removed", "x"],
+    ],
+    [],
+  ],
+  [
+    "a removed resource whose object a new resource has adopted",
+    [
+      ["checkNew", "kept"],
+      ["create", "kept"],
+      ["delete", "removed", "box-1"],
+    ],
+    [],
+  ],
+  [
+    "a removed resource",
+    [
+      ["check", "kept"],
+      ["diff", "kept", "x"],
+      ["delete", "removed", "y"],
+    ],
+    ["y"],
+  ],
+  [
+    "a removed resource after a refresh",
+    [
+      ["diff", "removed", "x"],
+      ["checkNew", "other"],
+      ["delete", "removed", "x"],
+    ],
+    ["x"],
+  ],
+  [
+    "a replaced resource",
+    [
+      ["check", "kept"],
+      ["diff", "kept", "x"],
+      ["checkNew", "kept"],
+      ["delete", "kept", "x"],
+    ],
+    ["x"],
+  ],
+  [
+    "a replaced resource that an alias renames",
+    [
+      ["check", "renamed"],
+      ["diff", "renamed", "x"],
+      ["checkNew", "renamed"],
+      ["delete", "kept", "x"],
+    ],
+    ["x"],
+  ],
+  [
+    "all resources of a destroyed stack",
+    [
+      ["delete", "kept", "x"],
+      ["delete", "removed", "x"],
+    ],
+    ["x", "x"],
+  ],
+];
+
+const urnOf = (name: string): string => `urn:pulumi:dev::shop::serverless-compute:index:Box::${name}`;
+
+const variants: Record<
+  string,
+  (boxes: ReturnType<typeof createBoxLifecycle>, host: ProviderProcess) => (step: Step) => Promise<unknown>
+> = {
+  plugin: (Box, host) => {
+    const calls = resourceCalls(host, { Box });
+    const news = engineProperties({ label: "a" });
+    return ([call, name, id = ""]) => {
+      const urn = urnOf(name);
+      const olds = call === "checkNew" ? engineProperties({}) : news;
+      if (call === "delete") return calls.delete({ urn, id, properties: olds, timeout: 0 });
+      if (call === "diff") return calls.diff({ urn, id, olds, news });
+      if (call === "create") return calls.create({ urn, properties: news, timeout: 0, preview: false });
+      return calls.check({ urn, olds, news, randomSeed: undefined, autonaming: undefined });
+    };
+  },
+  "dynamic provider": (Box, host) => {
+    const { check, diff, create, delete: remove } = createProvider(Box, host);
+    return async ([call, name, id = ""]) => {
+      const properties = { __provider: "text", __urn: urnOf(name), label: "a" };
+      if (call === "delete") return remove?.(id, properties);
+      if (call === "diff") return diff?.(id, properties, properties);
+      if (call === "create") return create(properties);
+      return check?.(call === "checkNew" ? {} : properties, properties);
+    };
+  },
+};
+
+describe.each(Object.entries(variants))("with the %s", (_name, variant) => {
+  test.each(rows)("a delete of %s deletes only objects that no kept resource has", async (_title, steps, expected) => {
+    const deleted: string[] = [];
+    const warnings: string[] = [];
+    const box = createBoxLifecycle({ delete: async (id) => void deleted.push(id) });
+    const host: ProviderProcess = {
+      ...createProviderProcess(() => undefined),
+      connect: () => ({ clients: unusedClients(), settings: { templateReleaseLimit: 1, names: configNames } }),
+      log: { progress: () => undefined, warning: async (urn, text) => void warnings.push(`${urn} ${text}`) },
+    };
+    const send = variant(box, host);
+    for (const step of steps) await send(step);
+    expect(deleted).toEqual(expected);
+    expect(warnings).toEqual(
+      expected.length > 0
+        ? []
+        : [
+            expect.stringMatching(
+              `^${urnOf("removed")} Box ".+" was not deleted, because the resource "kept" of the program has the same object$`,
+            ),
+          ],
+    );
+  });
+});
