@@ -144,21 +144,23 @@ function signalGroup(group: number, signal: NodeJS.Signals): void {
  */
 async function endProcesses(group: number, mark: string): Promise<boolean> {
   const deadline = performance.now() + endTimeout;
+  /** A killed process has no environment while the system frees its memory, which takes a while if it is large. */
+  const strays = new Set<string>();
   for (;;) {
-    const strays = markedProcesses(mark);
-    for (const pid of strays) killStray(pid);
-    if (strays.length === 0 && !isRunning(group)) return true;
+    for (const pid of markedProcesses(mark)) {
+      strays.add(pid);
+      killStray(Number(pid));
+    }
+    if (![...strays].some((pid) => groupOf(pid) !== undefined) && !isRunning(group)) return true;
     if (performance.now() >= deadline) return false;
     await pause(checkInterval);
   }
 }
 
-/** Ids of the running processes with an environment entry; none without /proc. An ended process has no environment. */
-function markedProcesses(mark: string): number[] {
+/** Ids of the processes with an environment entry; none without /proc. */
+function markedProcesses(mark: string): string[] {
   if (!existsSync("/proc/self/environ")) return [];
-  return readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && environmentOf(name).split("\0").includes(mark))
-    .map(Number);
+  return readdirSync("/proc").filter((name) => /^\d+$/.test(name) && environmentOf(name).split("\0").includes(mark));
 }
 
 function environmentOf(pid: string): string {
@@ -186,20 +188,19 @@ function isRunning(group: number): boolean {
   }
   // Ended processes stay in their group until their parent reaps them, which may never happen.
   return (
-    !existsSync("/proc/self/stat") ||
-    readdirSync("/proc").some((name) => /^\d+$/.test(name) && belongsToGroup(name, group))
+    !existsSync("/proc/self/stat") || readdirSync("/proc").some((name) => /^\d+$/.test(name) && groupOf(name) === group)
   );
 }
 
-function belongsToGroup(pid: string, group: number): boolean {
+/** The group of a process; undefined if the process has ended. */
+function groupOf(pid: string): number | undefined {
   try {
     // "<pid> (<name>) <state> <parent> <group> …", where the name may contain anything.
     const [state = "", , groupField] = readFileSync(`/proc/${pid}/stat`, "latin1")
       .replace(/^.*\) /s, "")
       .split(" ");
-    return Number(groupField) === group && !"ZX".includes(state);
+    return "ZX".includes(state) ? undefined : Number(groupField);
   } catch {
-    // The process has ended in between.
-    return false;
+    return undefined;
   }
 }

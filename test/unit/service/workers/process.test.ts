@@ -70,7 +70,8 @@ test.skipIf(!existsSync("/proc/self/environ"))(
   "a child process that has left the worker's group ends with it",
   async () => {
     const file = scratchFile();
-    const child = JSON.stringify([program("stays.mjs"), file]);
+    // The system needs time to free its memory, in which the process has no environment.
+    const child = JSON.stringify([program("stays.mjs"), file, "300000000"]);
     const source = `child_process.spawn(process.execPath, ${child}, { detached: true, stdio: "ignore" }).unref(); setInterval(() => {}, 1000)`;
     const { ended, stop } = startProgram(source, false, { TEST: "process-test" });
     await expect.poll(() => existsSync(file) && readFileSync(file, "utf8")).toMatch(/^\d+$/);
