@@ -92,7 +92,7 @@ const healthTimeout = 3000;
 /**
  * Submits a job; `input` is JSON text. Prints the response of the job API, or with `sync` the record of the finished job, or with `stream`
  * each chunk as a line of JSON, or the output if the handler does not stream. With `sync` or `stream`, prints on stderr why the job waits in
- * the queue, and throws an Error if the job does not complete or the signal aborts.
+ * the queue, with `stream` also that it was requeued, and throws an Error if the job does not complete or the signal aborts.
  */
 export async function runJob(
   service: JobService,
@@ -109,9 +109,15 @@ export async function runJob(
   let record = submission;
   let nextHealthRead = elapsedTime(clock) + firstHealthRead;
   let printedReason: string | undefined;
+  let hasChunks = false;
+  let knownRetries: unknown = 0;
   const readJob = async (): Promise<JobRecord> => {
     record = await readNewJob(service, endpointId, `status/${id}`);
     const job = parseBody(record, jobRecord);
+    // Only the local service reports the requeues of a job.
+    const { retries = 0 } = job;
+    if (hasChunks && retries !== knownRetries) output.err(`job ${id} was requeued, so its chunks begin again`);
+    knownRetries = retries;
     if (job.status !== "IN_QUEUE" || elapsedTime(clock) < nextHealthRead) return job;
     nextHealthRead = elapsedTime(clock) + healthInterval;
     const reason = await readWaitReason(service, endpointId);
@@ -127,7 +133,6 @@ export async function runJob(
       if (status !== "COMPLETED") throw new JobFailed(id, status, "");
       return;
     }
-    let hasChunks = false;
     for await (const chunk of streamUntilFinal(readChunks, readJob, clock, { signal })) {
       hasChunks = true;
       output.out(chunk);

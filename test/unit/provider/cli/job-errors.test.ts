@@ -60,6 +60,28 @@ test.each(["sync", "stream"] as const)("a wait of run --%s continues after an er
   expect(failures).toBeGreaterThan(1);
 });
 
+test("run --stream prints once that the chunks of a requeued job begin again", async () => {
+  const clock = new ManualClock();
+  const streams: unknown[][] = [[{ output: 1 }], [], [{ output: 1 }, { output: 2 }], [], []];
+  const service: JobService = {
+    clock,
+    endpoints: async () => [endpoint],
+    async send(_method, _endpointId, path) {
+      const isOver = streams.length < 2;
+      const record = { id: "j1", status: isOver ? "COMPLETED" : "IN_PROGRESS", retries: streams.length < 4 ? 1 : 0 };
+      return { status: 200, text: JSON.stringify(path.startsWith("stream/") ? (streams.shift() ?? []) : record) };
+    },
+  };
+  const { io, printed } = recordingTerminal();
+  let isDone = false;
+  const done = runJob(service, "chat", "{}", { sync: false, stream: true }, io).finally(() => {
+    isDone = true;
+  });
+  while (!isDone) await (clock.waiting > 0 ? clock.advance(250) : new Promise((resolve) => setImmediate(resolve)));
+  await done;
+  expect(printed()).toMatchObject({ out: "1\n1\n2", err: "job j1 was requeued, so its chunks begin again" });
+});
+
 test("run --sync reads /health after 5 s in the queue, then every 30 s, and prints a reason once", async () => {
   const clock = new ManualClock();
   const start = clock.now();
