@@ -58,7 +58,7 @@ export interface Context {
   cleanupDeadline?: number | undefined;
   /** The signal without the operation's own timeout, for requests that several operations share. */
   cancelSignal?: AbortSignal | undefined;
-  /** Called if a request is not retried because of `deadline`. */
+  /** Called if a request is not retried, or a verification ends, because of `deadline`. */
   onDeadline?: (() => void) | undefined;
   /** Reports whether the service has an object of the state that a read or a delete looked for. */
   reportFound?: ((exists: boolean) => void) | undefined;

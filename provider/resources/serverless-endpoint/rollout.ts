@@ -18,9 +18,12 @@ export interface Deadline {
 
 /**
  * Returns the deadline of a verification: its own timeout, extended by waits for polling turns, but early enough for a rollback
- * before the operation's timeout.
+ * before the operation's timeout, which the failure then names.
  */
-export function deadlineOf({ timeout }: Verify, { clock, deadline }: Pick<Context, "clock" | "deadline">): Deadline {
+export function deadlineOf(
+  { timeout }: Verify,
+  { clock, deadline, onDeadline }: Pick<Context, "clock" | "deadline" | "onDeadline">,
+): Deadline {
   const now = clock.now();
   let ownDeadline = now + timeout * 1000;
   const latest =
@@ -28,7 +31,11 @@ export function deadlineOf({ timeout }: Verify, { clock, deadline }: Pick<Contex
       ? Number.POSITIVE_INFINITY
       : deadline - Math.min(maxRollbackTime, Math.max(0, deadline - now) / rollbackDivisor);
   return {
-    remaining: () => Math.min(ownDeadline, latest) - clock.now(),
+    remaining: () => {
+      const remaining = Math.min(ownDeadline, latest) - clock.now();
+      if (remaining <= 0 && latest < ownDeadline) onDeadline?.();
+      return remaining;
+    },
     extend: (ms) => {
       ownDeadline += ms;
     },

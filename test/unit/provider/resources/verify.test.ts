@@ -170,4 +170,17 @@ describe.each(dialects)("with REST %s", (restVersion) => {
     // The cancelled change may have been applied, so it is sent again.
     expect(sent()).toEqual({ jobs: 1, changes: 2 });
   });
+
+  test("a verification that ends early enough for a rollback names the customTimeouts that limit it", async () => {
+    const limited = { timeout: 30_000 };
+    const hasty = await partialFailureOf(ServerlessEndpoint.create(inputsOf("hasty", "slow"), context(limited)));
+    expect(hasty.message).toMatch(
+      /it failed its verification\n[\s\S]*The create timed out after 30 s \(customTimeouts\.create\)\.$/,
+    );
+    const { id, outputs } = await ServerlessEndpoint.create(inputsOf("hurried", "echo"), context());
+    const update = ServerlessEndpoint.update(id, outputs, inputsOf("hurried", "slow"), context(limited));
+    expect((await partialFailureOf(update)).message).toMatch(
+      /failed its verification; [\s\S]*The update timed out after 30 s \(customTimeouts\.update\)\.$/,
+    );
+  });
 });
