@@ -18,7 +18,7 @@ export const completeObject = async <ApiObject extends NamedObject>(
   purpose: "read" | "import" = "read",
 ): Promise<ApiObject> => (complete ? complete(object, desired, context, purpose) : object);
 
-/** Converts a record; the result lacks inputs that programs of its dialect cannot set. */
+/** Converts a record; the result has only inputs that programs of its dialect can set. */
 export function observeObject<ApiObject extends NamedObject>(
   { inputs: shape, observe }: Pick<ObjectDefinition<ApiObject>, "inputs" | "observe">,
   object: ApiObject,
@@ -30,7 +30,7 @@ export function observeObject<ApiObject extends NamedObject>(
   const schemas: Readonly<Record<string, z.core.$ZodType>> = shape.shape;
   const isAvailable = (key: string): boolean => {
     const schema = schemas[key];
-    return schema === undefined || (optionsOf(schema).dialect ?? dialect) === dialect;
+    return schema !== undefined && (optionsOf(schema).dialect ?? dialect) === dialect;
   };
   return { inputs: Object.fromEntries(Object.entries(inputs).filter(([key]) => isAvailable(key))), outputs };
 }

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type Properties, toProperties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Context, Failure } from "../../framework/contract";
-import { changedSettings, type ObservedObject, type Update } from "../../framework/definition";
+import { changedSettings, type Update } from "../../framework/definition";
 import { defineObject } from "../../framework/object";
 import { adoptExisting } from "../adopt-existing";
 
@@ -21,11 +21,6 @@ const checkedInputs = z.object({ ...networkVolumeInputs.shape, name: z.string() 
 type Inputs = z.output<typeof checkedInputs>;
 
 type Outputs = Record<never, never>;
-
-const observe = ({ id: _, ...settings }: NetworkVolumeRecord): ObservedObject<Inputs, Outputs> => ({
-  inputs: toProperties(settings),
-  outputs: {},
-});
 
 function validate({ size }: Properties, dialect: Dialect): Failure[] {
   const { min, max } = networkVolumeSizes[dialect];
@@ -75,6 +70,6 @@ export const networkVolume = defineObject<Inputs, Outputs, NetworkVolumeRecord>(
     create: ({ adoptExisting: _, ...settings }, options) => management.createNetworkVolume(settings, options),
     delete: management.deleteNetworkVolume,
   }),
-  observe,
+  observe: (volume) => ({ inputs: toProperties(volume), outputs: {} }),
   update,
 });

@@ -99,9 +99,6 @@ export function observe(
     networkVolumeId: _i,
     networkVolumeIds: _n,
     templateId: _id,
-    container: _c,
-    own: _o,
-    template: _base,
     ...rest
   } = record;
   const { minCudaVersion, executionTimeoutMs, unknownKeys = [] } = record;

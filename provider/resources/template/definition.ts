@@ -32,9 +32,9 @@ import { revisionOf } from "./revision";
 import { changesSetting, startKeys, toStartLists, toStartText } from "./start-arguments";
 
 function observe(record: TemplateRecord, desired: Properties): ObservedObject<Inputs, Outputs> {
-  const { dockerArgs, containerRegistryAuthId, unknownKeys = [], ...rest } = record;
+  const { dockerArgs, containerRegistryAuthId, unknownKeys = [] } = record;
   const inputs: ObservedObject<Inputs, Outputs>["inputs"] = {
-    ...toProperties(rest),
+    ...toProperties(record),
     ...toStartLists(dockerArgs, stringAt(desired, "dockerArgs") !== undefined),
     containerRegistryAuthId,
   };
