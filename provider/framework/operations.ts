@@ -49,17 +49,19 @@ export function defineResource<Inputs extends object, Outputs extends object>(
     );
     return withOmitted(properties, Object.fromEntries(omitted));
   };
-  /** Runs an operation within its timeout. The state after a failure records the properties that `inputs` or the restored ones omit. */
+  /** Runs an operation within its timeout. The state after a failure records the properties that the program omits. */
   const runBounded = <Result>(
     target: Omit<ErrorContext, "names">,
     inputs: Properties,
     context: Context,
     work: (context: Context) => Promise<Result>,
-    programOf = (restored = inputs): Properties => restored,
   ): Promise<Result> => {
     const subject = { ...target, names: context.settings.names };
-    const stateAfter = ({ id, inputs: restored, outputs }: ResourceInitError): Properties =>
-      stateOf(id, recorded(programOf(restored), { ...(restored ?? inputs), ...outputs }));
+    const stateAfter = ({ id, inputs: restored = inputs, outputs }: ResourceInitError): Properties => {
+      // An adoption restores the inputs of the adopted object, which no program set.
+      const program = target.operation === "create" ? inputs : restored;
+      return stateOf(id, recorded(program, { ...restored, ...outputs }));
+    };
     return withTimeout(subject, context, (bounded) => explainFailures(subject, stateAfter, () => work(bounded)));
   };
 
@@ -94,18 +96,12 @@ export function defineResource<Inputs extends object, Outputs extends object>(
     warnings: (change) => [...warningsOf(shape, change.changes), ...(plan(change).warnings ?? [])],
     previewOutputs: (olds, news, context) => previewOutputs(definition, olds, news, context),
     create: (properties, context) =>
-      runBounded(
-        { label: labelOf(properties), operation: "create" },
-        properties,
-        context,
-        (bounded) =>
-          runChange(bounded, async () => {
-            const inputs = checkedInputs.parse(properties);
-            const { id, outputs } = await definition.create(inputs, bounded, properties);
-            return { id, outputs: stateOf(id, recorded(properties, { ...inputs, ...outputs })) };
-          }),
-        // An adoption restores the inputs of the adopted object.
-        () => properties,
+      runBounded({ label: labelOf(properties), operation: "create" }, properties, context, (bounded) =>
+        runChange(bounded, async () => {
+          const inputs = checkedInputs.parse(properties);
+          const { id, outputs } = await definition.create(inputs, bounded, properties);
+          return { id, outputs: stateOf(id, recorded(properties, { ...inputs, ...outputs })) };
+        }),
       ),
     read: (id, olds, context) =>
       runBounded({ label: labelOf(olds, id), operation: "read" }, olds, context, async (bounded) => {
