@@ -6,7 +6,7 @@ import { root, runScript } from "./entry.mjs";
 import { createProgress } from "./progress.mjs";
 import { setUpWithoutCli } from "./setup.mjs";
 
-/** Runs all checks that are not tests: types, format and lint, generated files, English, age of measurements. */
+/** Runs all checks that are not tests: types, format and lint, generated files, age of measurements. */
 await runScript(async () => {
   const progress = createProgress(process.stdout);
   await setUpWithoutCli({ progress });
@@ -17,7 +17,6 @@ await runScript(async () => {
     ...projects().map((folder) => ({ name: `Types of ${folder}`, args: [tsc, "-p", folder, "--noEmit"] })),
     { name: "Format and lint", args: [biome, "check", "--no-errors-on-unmatched", "."] },
     { name: "Generated files", args: [join("scripts", "generate", "generate.mjs"), "--check"] },
-    { name: "English of pages and comments", args: [join("scripts", "docs", "english.mjs")] },
     { name: "Age of the measured deployments", args: [join("scripts", "docs", "results-age.mjs")] },
   ];
   let failed = 0;
