@@ -3,6 +3,7 @@ import {
   containerOf,
   cpuSettingsOf,
   type EndpointRecord,
+  endpointDefaults,
   fromV2Names,
   plainEndpointFields,
   startArgumentsOf,
@@ -61,7 +62,10 @@ export function endpointFrom(record: V2EndpointRecord, pools: Pools | undefined)
     ...(networkVolumes.length === 1
       ? { networkVolumeId: networkVolumes[0], networkVolumeIds: [] }
       : { networkVolumeIds: networkVolumes }),
-    idleTimeout: hasIdleTimeout({ type, scalerType: scaling?.type }) ? workers?.idleTimeout : undefined,
+    // A queue that has no idle timeout counts as one with the default, which programs may set.
+    idleTimeout: hasIdleTimeout({ type, scalerType: scaling?.type })
+      ? workers?.idleTimeout
+      : endpointDefaults.idleTimeout,
     // 0 means no timeout (migration notes of 18 August 2026).
     executionTimeoutMs: record.timeout || undefined,
     flashboot: flashboot === undefined ? undefined : flashboot !== "OFF",

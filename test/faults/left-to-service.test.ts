@@ -6,6 +6,7 @@ import { propertyOf } from "../../provider/framework/properties/schema";
 import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
+import { send } from "../support/raw-http";
 import { clientsReturning, records } from "./support/record-server";
 import { type ReportedRow, reportedRows, required, rows } from "./support/reported-values";
 
@@ -120,3 +121,30 @@ test.each<[before: Properties, after: Properties]>([
   const { __defaults: _omitted, ...values } = updated;
   expect(read?.outputs).toMatchObject(values);
 });
+
+test.each<[program: Properties, changes: string[], type: string]>([
+  [{}, [], "REQUEST_COUNT"],
+  [{ idleTimeout: 60 }, ["idleTimeout"], "QUEUE_DELAY"],
+])(
+  "a program with %j that omits scalerType: REQUEST_COUNT, set in REST v2, is drift of %j, and an update leads to %s",
+  async (program, changes, type) => {
+    const { ServerlessEndpoint } = kinds;
+    const context = () => bench.context({}, "v2");
+    const check = (olds: Properties) =>
+      ServerlessEndpoint.check(olds, { name: "scaler", imageName: "acme/echo:1", ...program }, naming(), [], "v2")
+        .inputs;
+    const { id, outputs } = await ServerlessEndpoint.create(check({}), context());
+    const path = `${bench.addresses.serverlessUrl}/v2/serverless/${id}`;
+    const patch = { scaling: { type: "REQUEST_COUNT", requestCount: 4 } };
+    await send("PATCH", path, { key: bench.addresses.apiKey, json: patch });
+    const state = (await ServerlessEndpoint.read(id, outputs, context()))?.outputs ?? {};
+    const news = check(state);
+    const pathsOf = (olds: Properties) => ServerlessEndpoint.diff(olds, news, "v2").map(({ path: [key] }) => key);
+    expect(pathsOf(state)).toEqual(changes);
+    const updated = changes.length > 0 ? await ServerlessEndpoint.update(id, state, news, context()) : state;
+    const { json } = await send("GET", path, { key: bench.addresses.apiKey });
+    await ServerlessEndpoint.delete(id, updated, context());
+    expect(json).toMatchObject({ scaling: { type } });
+    expect(pathsOf(updated)).toEqual([]);
+  },
+);

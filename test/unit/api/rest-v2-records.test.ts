@@ -45,8 +45,8 @@ test.each<[string, fields: object, record: object]>([
   ["with two volumes", { networkVolumes: ["v1", "v2"] }, { networkVolumeIds: ["v1", "v2"] }],
   [
     "that scales by requests",
-    { type: "QUEUE", scaling: { type: "REQUEST_COUNT", requestCount: 4 }, workers: { min: 0, max: 3, idleTimeout: 5 } },
-    { scalerType: "REQUEST_COUNT", scalerValue: 4, idleTimeout: undefined, workersMin: 0, workersMax: 3 },
+    { type: "QUEUE", scaling: { type: "REQUEST_COUNT", requestCount: 4 }, workers: { min: 0, max: 3, idleTimeout: 9 } },
+    { scalerType: "REQUEST_COUNT", scalerValue: 4, idleTimeout: 5, workersMin: 0, workersMax: 3 },
   ],
   [
     "that scales by delay",
