@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "serverless-compute-api/clock";
-import { showValue } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { invalidProperty, notFound, ServiceError } from "../errors";
 import type { Database } from "../store/database";
@@ -47,8 +46,9 @@ export function createTemplates(deps: {
 }) {
   const { database, clock, templateRelease, table, endpoints, registryAuths } = deps;
 
-  type UnchangedFields = Pick<TemplateRow, "id" | "lastUsedAt" | "createdAt">;
-  const check = (values: object, { id, lastUsedAt, createdAt }: UnchangedFields): TemplateRow => {
+  /** The template before a change; a new template has only the required fields. */
+  type Before = Pick<TemplateRow, "id" | "lastUsedAt" | "createdAt"> & Partial<Pick<TemplateRow, "dockerArgs">>;
+  const check = (values: object, { id, lastUsedAt, createdAt, dockerArgs }: Before): TemplateRow => {
     const template = { ...parseInput(templateShape, values, { of: "template" }), id, lastUsedAt, createdAt };
     if (table.byName(template.name).some((existing) => existing.id !== id)) {
       // Clients compare this exact text.
@@ -61,9 +61,9 @@ export function createTemplates(deps: {
         "template",
       );
     }
-    if (isInvalidStart(template.dockerArgs)) {
-      const text = `${showValue(template.dockerArgs)} is not allowed; cmd and entrypoint must be lists of strings`;
-      throw invalidProperty("dockerArgs", text, "template");
+    // Stores of earlier versions contain such commands, whose templates must remain changeable.
+    if (template.dockerArgs !== dockerArgs && isInvalidStart(template.dockerArgs)) {
+      throw invalidProperty("dockerArgs", "cmd and entrypoint must be lists of strings", "template");
     }
     // GraphQL clients send an empty string for no credentials.
     const auth = template.containerRegistryAuthId || undefined;
@@ -105,8 +105,8 @@ export function createTemplates(deps: {
     /** Creates a template; fields missing from `values` get their defaults. */
     create: (values: TemplateChanges): TemplateRow =>
       database.transaction(() => {
-        const unchanged = { id: table.newId(), lastUsedAt: undefined, createdAt: clock.now() };
-        const template = check(withChanges({}, values), unchanged);
+        const before = { id: table.newId(), lastUsedAt: undefined, createdAt: clock.now() };
+        const template = check(withChanges({}, values), before);
         table.insert(template);
         return template;
       }),
