@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { JobStatus } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { Database } from "../store/database";
-import { type Job, transitions } from "./job";
+import { canTransition, type Job, transitions } from "./job";
 import type { ActiveJobs } from "./memory";
 import { createJobRows, errorIndex, type StoredJob } from "./row";
 import { type JobStore, selectJobs } from "./store";
@@ -59,7 +59,7 @@ export function createJobList(
     z.object({ seq: z.number().nullable() }),
   );
 
-  /** Up to `limit` matching jobs with numbers below `before`, newest first. */
+  /** Current states of up to `limit` jobs whose rows match, with numbers below `before`, newest first. */
   async function findMatching(
     endpointId: string,
     { status, text }: JobFilter,
@@ -71,7 +71,9 @@ export function createJobList(
     for (let end = before; ; ) {
       const start = batchStart.get(endpointId, end, batchSize)?.seq ?? undefined;
       if (start === undefined) return found;
-      found.push(...matchingJobs.all(endpointId, end, start, status ?? null, pattern, limit - found.length));
+      const rows = matchingJobs.all(endpointId, end, start, status ?? null, pattern, limit - found.length);
+      // Before other work may finish jobs: then their rows are outdated, and memory does not have them.
+      found.push(...rows.map(currentOf));
       if (found.length >= limit) return found;
       end = start;
       await nextTurn();
@@ -115,10 +117,11 @@ export function createJobList(
     /** Up to `limit` matching jobs of the endpoint with numbers below `before`, without outputs, newest first. */
     async search(endpointId: string, filter: JobFilter, before: number, limit: number): Promise<JobPage<Job>> {
       // One extra row shows whether there is another page.
-      const rows = await findMatching(endpointId, filter, before, limit + 1);
-      const pageRows = rows.slice(0, limit);
-      const next = rows.length > limit ? pageRows.at(-1)?.seq : undefined;
-      return { jobs: pageRows.map(currentOf).filter(isVisible), before: next };
+      const found = await findMatching(endpointId, filter, before, limit + 1);
+      const page = found.slice(0, limit);
+      const next = found.length > limit ? page.at(-1)?.seq : undefined;
+      const { status } = filter;
+      return { jobs: page.filter((job) => isVisible(job) && job.status === (status ?? job.status)), before: next };
     },
 
     /** Ids of all jobs that match and that /retry accepts, the oldest first. */
@@ -128,7 +131,7 @@ export function createJobList(
         retryableStates.map((one) => findMatching(endpointId, { status: one, text }, maxSeq, maxSeq)),
       );
       const oldestFirst = found.flat().sort((left, right) => left.seq - right.seq);
-      return oldestFirst.filter(isVisible).map(({ id }) => id);
+      return oldestFirst.filter((job) => isVisible(job) && canTransition(job, "retry")).map(({ id }) => id);
     },
 
     /** The input of a job as JSON text; undefined if the job does not exist. */

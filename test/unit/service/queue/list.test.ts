@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { executionTime, presentOf } from "../../../../service/queue/job";
 import { createJobList, type JobFilter, maxSeq } from "../../../../service/queue/list";
 import { useJobs } from "./support/queue-rig";
 
@@ -66,6 +68,39 @@ describe("the search for an endpoint's jobs", () => {
     copies.run();
     expect(await ids({ status: "FAILED" })).toEqual(["03-cccc-oom", "02-bbbb-oom"]);
     expect(await ids({ text: "aaaa" })).toEqual(["01-aaaa-done"]);
+  });
+
+  test("returns jobs that change during a search in one consistent state, which matches the filter", async () => {
+    const rig = useJobs();
+    await rig.jobs.finish(await rig.run(), rig.worker, { output: "1" });
+    // The search reads them after the other jobs, in many turns.
+    const copies = `WITH RECURSIVE n (i) AS (SELECT -25000 UNION ALL SELECT i + 1 FROM n WHERE i < -1)
+      INSERT INTO jobs SELECT i, 'copy' || i, endpoint_id, status, finished_at, due_at, record, output, input, s3_config
+      FROM n, (SELECT * FROM jobs WHERE seq = 1)`;
+    rig.database.prepare(copies).run();
+    const id = await rig.run();
+    await rig.clock.advance(1000);
+    const search = rig.list.search("endpoint", { status: "IN_PROGRESS" }, maxSeq, 10);
+    await rig.jobs.finish(id, rig.worker, { output: "1" });
+    await rig.clock.advance(1000);
+    const times = (await search).jobs.map((job) => [job.id, job.status, executionTime(job, presentOf(job, rig.clock))]);
+    expect(times).toEqual([[id, "IN_PROGRESS", 2000]]);
+  });
+
+  test("excludes a job that has started although its row has not changed", async () => {
+    const { list, jobs, database, active, newJob } = useJobs();
+    await jobs.submit(newJob({ id: "starts" }));
+    await jobs.submit(newJob({ id: "waits" }));
+    const delivered = new Promise((deliver) =>
+      jobs.wait("endpoint", { workerId: "w", endsWithService: true, deliver }),
+    );
+    const inQueue = () => list.search("endpoint", { status: "IN_QUEUE" }, maxSeq, 10);
+    const early = inQueue();
+    expect(active.get("starts")?.status).toBe("IN_PROGRESS");
+    const row = database.query("SELECT status FROM jobs WHERE id = 'starts'", z.object({ status: z.string() }));
+    expect(row.get()).toEqual({ status: "IN_QUEUE" });
+    expect((await early).jobs.map(({ id }) => id)).toEqual(["waits"]);
+    await delivered;
   });
 
   test("lists the jobs that /retry accepts, oldest first, without expired jobs", async () => {
