@@ -10,13 +10,13 @@ import { isBusy, phaseOf, type WorkerRecord } from "./worker-record";
 /** The reason why jobs or requests wait although no start has failed; undefined if workers are idle or will start. */
 export function waitReason({
   workers: { idle, running, initializing },
-  rules: { workersMax, scalerType, scalerValue },
+  rules: { type, workersMax, scalerType, scalerValue },
   noStock,
   unhealthy,
   mayStartWorkers,
 }: {
   workers: Record<"idle" | "running" | "initializing", number>;
-  rules: Pick<EndpointRow, "workersMax" | "scalerType" | "scalerValue">;
+  rules: Pick<EndpointRow, "type" | "workersMax" | "scalerType" | "scalerValue">;
   noStock: string | undefined;
   /** Description of an unhealthy worker; undefined without one. */
   unhealthy: string | undefined;
@@ -32,9 +32,11 @@ export function waitReason({
   if (!mayStartWorkers)
     return "only low-priority jobs wait, and they start no worker; other jobs or workersMin start one";
   if (running === 0) return undefined;
-  return scalerType === "QUEUE_DELAY"
-    ? `${busy}, and another starts once a job has waited for ${scalerValue} s (scalerValue)`
-    : `${busy}, and one starts for each ${scalerValue} jobs (scalerValue)`;
+  const work = type === "LB" ? "request" : "job";
+  if (scalerType === "QUEUE_DELAY")
+    return `${busy}; QUEUE_DELAY starts another once a ${work} has waited for ${scalerValue} s (scalerValue)`;
+  const workPerWorker = scalerValue === 1 ? `waiting or running ${work}` : `${scalerValue} waiting or running ${work}s`;
+  return `${busy}; REQUEST_COUNT starts one worker per ${workPerWorker} (scalerValue)`;
 }
 
 /** Description of a worker that became unhealthy after its start; undefined without one. */

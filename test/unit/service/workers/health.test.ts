@@ -3,8 +3,9 @@ import { waitReason } from "../../../../service/workers/health";
 
 const lack = "no stock of NVIDIA L4, so no worker starts";
 const unhealthy = "worker w1 is unhealthy: no GPU";
-const byDelay = { scalerType: "QUEUE_DELAY", scalerValue: 4 } as const;
-const byCount = { scalerType: "REQUEST_COUNT", scalerValue: 3 } as const;
+const byDelay = { type: "QB", scalerType: "QUEUE_DELAY", scalerValue: 4 } as const;
+const byCount = { type: "QB", scalerType: "REQUEST_COUNT", scalerValue: 3 } as const;
+const balancer = { type: "LB" } as const;
 const nothing = { noStock: undefined, unhealthy: undefined, mayStartWorkers: true };
 const workers = { idle: 0, running: 0, initializing: 0 };
 const low = "only low-priority jobs wait, and they start no worker; other jobs or workersMin start one";
@@ -16,8 +17,36 @@ test.each([
   [{ running: 1 }, 1, {}, "the only worker is busy, and workersMax is 1"],
   [{ running: 1 }, 0, {}, "the only worker is busy, and workersMax is 0"],
   [{ running: 2 }, 2, {}, "all 2 workers are busy, and workersMax is 2"],
-  [{ running: 1 }, 2, {}, "the only worker is busy, and another starts once a job has waited for 4 s (scalerValue)"],
-  [{ running: 2 }, 3, byCount, "all 2 workers are busy, and one starts for each 3 jobs (scalerValue)"],
+  [
+    { running: 1 },
+    2,
+    {},
+    "the only worker is busy; QUEUE_DELAY starts another once a job has waited for 4 s (scalerValue)",
+  ],
+  [
+    { running: 1 },
+    2,
+    balancer,
+    "the only worker is busy; QUEUE_DELAY starts another once a request has waited for 4 s (scalerValue)",
+  ],
+  [
+    { running: 2 },
+    3,
+    byCount,
+    "all 2 workers are busy; REQUEST_COUNT starts one worker per 3 waiting or running jobs (scalerValue)",
+  ],
+  [
+    { running: 1 },
+    2,
+    { ...byCount, scalerValue: 1 },
+    "the only worker is busy; REQUEST_COUNT starts one worker per waiting or running job (scalerValue)",
+  ],
+  [
+    { running: 1 },
+    2,
+    { ...byCount, ...balancer },
+    "the only worker is busy; REQUEST_COUNT starts one worker per 3 waiting or running requests (scalerValue)",
+  ],
   [{}, 0, {}, "workersMax is 0, so no worker starts"],
   [{}, 1, { noStock: lack }, lack],
   [{ running: 1 }, 2, { noStock: lack }, lack],
@@ -35,13 +64,18 @@ test.each([
 
 test("jobs wait with a reason in every state without idle and starting workers, except before the start of the first", () => {
   const counts = [0, 1, 2];
+  const facts = [
+    nothing,
+    { ...nothing, noStock: lack },
+    { ...nothing, unhealthy },
+    { ...nothing, mayStartWorkers: false },
+  ];
   for (const running of counts)
     for (const workersMax of counts)
-      for (const noStock of [undefined, lack])
-        for (const mayStartWorkers of [true, false])
-          for (const scaling of [byDelay, byCount]) {
-            const state = { ...nothing, workers: { ...workers, running }, rules: { workersMax, ...scaling } };
-            const isStarting = running === 0 && workersMax > 0 && noStock === undefined && mayStartWorkers;
-            expect(waitReason({ ...state, noStock, mayStartWorkers }) === undefined).toBe(isStarting);
-          }
+      for (const fact of facts)
+        for (const scaling of [byDelay, byCount, { ...byCount, ...balancer, scalerValue: 1 }]) {
+          const state = { ...fact, workers: { ...workers, running }, rules: { workersMax, ...scaling } };
+          const isStarting = running === 0 && workersMax > 0 && fact === nothing;
+          expect(waitReason(state) === undefined, JSON.stringify(state)).toBe(isStarting);
+        }
 });
