@@ -2,7 +2,7 @@ import { type Clock, steadyClock } from "serverless-compute-api/clock";
 import { endpointsOverview } from "../api/endpoint-overview";
 import { messageOf } from "../errors";
 import type { Faults } from "../faults/faults";
-import { presentOf, retryRejection } from "../queue/job";
+import { retryRejection } from "../queue/job";
 import { type JobFilter, maxSeq } from "../queue/list";
 import type { Jobs } from "../queue/queue";
 import type { Resources } from "../resources";
@@ -74,8 +74,7 @@ export function createConsoleContent({
       ];
       if (endpointId === undefined) return commonEvents;
       const { jobs, before } = await view.search(endpointId, filter, maxSeq, pageLength);
-      // With the current time, a waiting job would change in each view.
-      const rows = jobs.map((job) => jobRow(job, job.finishedAt ?? job.startedAt ?? job.queuedAt));
+      const rows = jobs.map((job) => jobRow(job, clock));
       return [
         ...commonEvents,
         ...changedEvent("metrics", view.readRanges(endpointId)),
@@ -117,7 +116,7 @@ export function createConsoleContent({
       before: number,
     ): Promise<{ rows: object[]; before: number | null }> {
       const result = await view.search(endpointId, filter, before, pageLength);
-      return { rows: result.jobs.map((job) => jobRow(job, presentOf(job, clock))), before: result.before ?? null };
+      return { rows: result.jobs.map((job) => jobRow(job, clock)), before: result.before ?? null };
     },
     /** Ids of all matching jobs that can be retried, the oldest first. */
     retryable: view.retryable,

@@ -1,6 +1,7 @@
+import type { Clock } from "serverless-compute-api/clock";
 import type { EndpointsView } from "../api/endpoint-overview";
 import type { Metrics } from "../metrics/metrics";
-import { delayTime, executionTime, type Job } from "../queue/job";
+import { isFinal, type Job, presentOf } from "../queue/job";
 import type { JobList } from "../queue/list";
 import type { Jobs } from "../queue/queue";
 import type { Resources } from "../resources";
@@ -31,19 +32,21 @@ export function resourcesOverview({ templates, volumes, secrets, registryAuths }
   };
 }
 
-/** A job in a list; times in ms. */
-export const jobRow = (job: Job, now: number): object => ({
-  id: job.id,
-  status: job.status,
-  operation: job.operation,
-  createdAt: job.createdAt,
-  finishedAt: job.finishedAt,
-  workerId: job.workerId,
-  retries: job.retries,
-  // The page computes the times of waiting and running jobs from these.
-  queuedAt: job.queuedAt,
-  startedAt: job.startedAt,
-  delayTime: Math.max(0, delayTime(job, now)),
-  executionTime: Math.max(0, executionTime(job, now)),
-  error: job.error,
-});
+/** A job in a list; times in ms, from which the page computes the times in the queue and at a worker. */
+export function jobRow(job: Job, clock: Clock) {
+  const change = isFinal(job) ? 0 : clock.now() - presentOf(job, clock);
+  // In seconds, because the two clocks differ by some milliseconds, and each difference would change the row.
+  const present = (time: number): number => time + Math.round(change / 1000) * 1000;
+  return {
+    id: job.id,
+    status: job.status,
+    operation: job.operation,
+    createdAt: job.createdAt,
+    queuedAt: present(job.queuedAt),
+    startedAt: job.startedAt === undefined ? undefined : present(job.startedAt),
+    finishedAt: job.finishedAt,
+    workerId: job.workerId,
+    retries: job.retries,
+    error: job.error,
+  };
+}

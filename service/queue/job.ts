@@ -25,7 +25,7 @@ export interface NewJob {
 export interface JobProperties extends Omit<NewJob, "input" | "s3Config"> {
   /** The job's number in the store. */
   seq: number;
-  /** The time at which the job was last queued. */
+  /** The time at which the job was last queued, moved at each transition by the changes of the system time. */
   queuedAt: number;
   /** Monotonic time at which the job was queued or last started; not stored. Deadlines and scaling must not depend on the system time. */
   since: number;
@@ -153,7 +153,7 @@ export const presentOf = (job: Job, clock: Clock): number =>
 function toPresent<Unfinished extends LiveJob>(job: Unfinished, clock: Clock): Unfinished {
   const change = clock.now() - presentOf(job, clock);
   const { queuedAt, startedAt } = job;
-  return { ...job, queuedAt: queuedAt + change, ...(startedAt !== undefined && { startedAt: startedAt + change }) };
+  return { ...job, queuedAt: queuedAt + change, startedAt: startedAt === undefined ? undefined : startedAt + change };
 }
 
 /** The times of a job whose worker was lost, whose time in the queue continues. */

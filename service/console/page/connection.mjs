@@ -28,8 +28,6 @@
  * @property {number} queuedAt
  * @property {number} [startedAt]
  * @property {number} [finishedAt]
- * @property {number} delayTime
- * @property {number} executionTime
  * @property {number} retries
  * @property {string} [workerId]
  * @property {string} [error]

@@ -12,13 +12,17 @@ const shownIdLength = 8;
 /** @param {string} id */
 const shortId = (id) => `${id.startsWith("sync-") ? "sync-" : ""}…${id.slice(-shownIdLength)}`;
 
-/** @param {JobRow} job */
-const executionText = ({ startedAt, finishedAt, executionTime }) =>
-  startedAt === undefined ? "–" : duration(finishedAt === undefined ? Date.now() - startedAt : executionTime);
+/**
+ * The time between two events of a job; the clock of the page may be late.
+ * @param {number} start
+ */
+const span = (start, end = Date.now()) => duration(Math.max(0, end - start));
 
 /** @param {JobRow} job */
-const queueText = ({ queuedAt, startedAt, finishedAt, delayTime }) =>
-  duration(startedAt === undefined && finishedAt === undefined ? Date.now() - queuedAt : delayTime);
+const executionText = ({ startedAt, finishedAt }) => (startedAt === undefined ? "–" : span(startedAt, finishedAt));
+
+/** @param {JobRow} job */
+const queueText = ({ queuedAt, startedAt, finishedAt }) => span(queuedAt, startedAt ?? finishedAt);
 
 /** Columns of the list: heading, class, and explanation. */
 const columns = [

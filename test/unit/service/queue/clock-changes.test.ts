@@ -1,53 +1,130 @@
 import { expect, test } from "vitest";
+import { jobRow } from "../../../../service/console/overview";
 import { delayTime, executionTime, presentOf } from "../../../../service/queue/job";
 import { maxSeq } from "../../../../service/queue/list";
 import { openJobs, useJobs } from "./support/queue-rig";
 
 const hour = 3_600_000;
-const worker = { id: "w", endpointId: "endpoint" };
 
-/** Ends of a running job, and its reads before the end. */
-const ends = ["complete", "fail", "cancel", "read", "lose its worker", "restart"] as const;
+type Rig = ReturnType<typeof useJobs>;
+
+/** The last events of a job, and its expected times in the queue and at the worker. All jobs first wait for 2000 ms. */
+type End = [name: string, run: (rig: Rig, id: string, atWorker: number) => Promise<unknown>, times: [number, number]];
+
+/** Starts the job, and changes the system time after 200 of 300 ms. */
+async function work(rig: Rig, change: number): Promise<void> {
+  await rig.take("endpoint", "w");
+  await rig.clock.advance(200);
+  rig.clock.change(change);
+  await rig.clock.advance(100);
+}
+const atWorker =
+  (run: (rig: Rig, id: string) => unknown): End[1] =>
+  async (rig, id, change) => {
+    await work(rig, change);
+    await run(rig, id);
+  };
+
+const lose = ({ jobs, worker }: Rig, id: string) => jobs.requeue(id, worker, "crashed", "no");
+const complete = ({ jobs, worker }: Rig, id: string) => jobs.finish(id, worker, { output: "1" });
+
+const ends: End[] = [
+  ["wait", async () => undefined, [2000, 0]],
+  ["are cancelled in the queue", ({ jobs }, id) => jobs.cancel("endpoint", id), [2000, 0]],
+  ["are rejected", ({ jobs }, id) => jobs.reject(id, "no"), [2000, 0]],
+  ["run", atWorker(() => undefined), [2000, 300]],
+  ["complete", atWorker(complete), [2000, 300]],
+  [
+    "fail",
+    atWorker(({ jobs, worker }, id) => jobs.finish(id, worker, { output: undefined, error: "no" })),
+    [2000, 300],
+  ],
+  ["are cancelled", atWorker(({ jobs }, id) => jobs.cancel("endpoint", id)), [2000, 300]],
+  [
+    "time out",
+    atWorker(async ({ clock, expiry }) => {
+      await clock.advance(4700);
+      await expiry.pass();
+    }),
+    [2000, 5000],
+  ],
+  ["lose their worker", atWorker(lose), [2300, 0]],
+  [
+    "lose their worker and complete at the next",
+    async (rig, id, change) => {
+      await work(rig, change);
+      await lose(rig, id);
+      await rig.clock.advance(50);
+      rig.clock.change(-change);
+      await rig.clock.advance(50);
+      await work(rig, change);
+      await complete(rig, id);
+    },
+    [2400, 300],
+  ],
+];
 const changes = [
   [-hour, hour],
   [hour, -hour],
 ] as const;
-const rows = ends.flatMap((end) => changes.map(([inQueue, atWorker]) => [end, inQueue, atWorker] as const));
 
-test.each(rows)(
+/** Submits a job that waits for 2000 ms, with a change of the system time after 1000 ms. */
+async function waitingJob(change: number) {
+  const rig = useJobs();
+  const job = rig.newJob({ expiresAt: rig.clock.now() + 10 * hour, executionTimeout: 5000 });
+  await rig.jobs.submit(job);
+  await rig.clock.advance(1000);
+  rig.clock.change(change);
+  await rig.clock.advance(1000);
+  return { rig, id: job.id };
+}
+
+test.each(ends.flatMap(([name, run, times]) => changes.map((change) => [name, ...change, run, times] as const)))(
   "times of jobs that %s ignore changes of the system time by %i ms in the queue and by %i ms at the worker",
-  async (end, inQueue, atWorker) => {
-    const rig = useJobs();
-    const job = rig.newJob({ expiresAt: rig.clock.now() + 10 * hour });
-    await rig.jobs.submit(job);
-    await rig.clock.advance(1000);
-    rig.clock.change(inQueue);
-    await rig.clock.advance(1000);
-    await rig.take("endpoint", "w");
-    await rig.clock.advance(200);
-    rig.clock.change(atWorker);
-    await rig.clock.advance(100);
-    let { list } = rig;
-    if (end === "complete") await rig.jobs.finish(job.id, worker, { output: "1" });
-    if (end === "fail") await rig.jobs.finish(job.id, worker, { output: undefined, error: "no" });
-    if (end === "cancel") await rig.jobs.cancel("endpoint", job.id);
-    if (end === "lose its worker") await rig.jobs.requeue(job.id, worker, "crashed", "no");
-    if (end === "restart") {
-      const { recover, ...life } = openJobs(rig.killed(), rig.clock);
-      recover(() => true);
-      list = life.list;
-    }
-    // Only system times are stored, so a restart cannot know the changes since the last state of the job.
-    const expected = end === "restart" ? [2000, 300 + Math.max(atWorker, -300)] : [2000, 300];
+  async (_name, inQueue, atWorker, run, times) => {
+    const { rig, id } = await waitingJob(inQueue);
+    await run(rig, id, atWorker);
+    const { list, clock } = rig;
     const results = list.results("endpoint", maxSeq, 10).jobs.map((stored) => stored.job);
     const { jobs: matching } = await list.search("endpoint", {}, maxSeq, 10);
-    for (const found of [list.find("endpoint", job.id)?.job, ...results, ...matching]) {
-      if (!found) throw new Error("the job is missing");
-      const present = presentOf(found, rig.clock);
-      const times = [delayTime(found, present), executionTime(found, present)];
-      expect(times).toEqual(end === "lose its worker" ? [2300, 0] : expected);
-      if (found.finishedAt !== undefined) expect(found.finishedAt, "the retention begins now").toBe(rig.clock.now());
-    }
     expect([results.length, matching.length]).toEqual([1, 1]);
+    for (const found of [list.find("endpoint", id)?.job, ...results, ...matching]) {
+      if (!found) throw new Error("the job is missing");
+      const present = presentOf(found, clock);
+      expect([delayTime(found, present), executionTime(found, present)]).toEqual(times);
+      if (found.finishedAt !== undefined) expect(found.finishedAt, "the retention begins now").toBe(clock.now());
+
+      // The console's page subtracts the times of its row, or from the current time.
+      const { queuedAt, startedAt, finishedAt = clock.now() } = jobRow(found, clock);
+      const executed = startedAt === undefined ? 0 : finishedAt - startedAt;
+      expect([(startedAt ?? finishedAt) - queuedAt, executed], "in the console").toEqual(times);
+    }
   },
 );
+
+test("a waiting job's row in the console does not change while the two clocks differ by a few milliseconds", async () => {
+  const { rig, id } = await waitingJob(hour);
+  const readRow = () => {
+    const found = rig.list.find("endpoint", id)?.job;
+    return found && jobRow(found, rig.clock);
+  };
+  const row = readRow();
+  rig.clock.change(3);
+  await rig.clock.advance(1000);
+  expect(readRow()).toEqual(row);
+});
+
+// Only system times are stored, so a restart cannot know the changes since the last state of the job.
+test.each([
+  [-hour, 300 + hour],
+  [hour, 0],
+])("a restart adds a change of the system time by %i ms since the last state of a job", async (inQueue, execution) => {
+  const { rig, id } = await waitingJob(inQueue);
+  await work(rig, -inQueue);
+  const { recover, list } = openJobs(rig.killed(), rig.clock);
+  recover(() => true);
+  const found = list.find("endpoint", id)?.job;
+  if (!found) throw new Error("the job is missing");
+  const present = presentOf(found, rig.clock);
+  expect([delayTime(found, present), executionTime(found, present)]).toEqual([2000, execution]);
+});
