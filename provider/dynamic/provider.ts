@@ -2,7 +2,7 @@ import type { dynamic } from "@pulumi/pulumi";
 import { handleEngineSignals } from "../engine/cancellation";
 import { type EngineProperties, markSecrets, toEngine } from "../engine/engine-properties";
 import { messageOf } from "../engine/error-text";
-import type { PropertyMap } from "../engine/values";
+import { type PropertyMap, valueAt } from "../engine/values";
 import type { ResourceOperations } from "../framework/contract";
 import { ResourceInitError } from "../framework/errors";
 import { createPipeline } from "../framework/pipeline";
@@ -57,7 +57,7 @@ export function createProvider(
           newProperties,
           autoNaming(internal.urn),
         );
-        return { inputs: { ...toEngine(inputs.properties), ...internal.wire }, failures };
+        return { inputs: wireOf(inputs, internal), failures };
       } catch (thrown) {
         return { inputs: news, failures: [{ property: "", reason: messageOf(thrown) }] };
       }
@@ -96,7 +96,11 @@ export function createProvider(
         const result = await pipeline.read(call, id, state, state, state.internal.mustExist);
         if (!result) return { id: "", props: {} };
         const { outputs, inputs } = result;
-        return { id, props: wireOf(outputs, state.internal), inputs: wireOf(inputs, state.internal) };
+        const props = wireOf(outputs, state.internal);
+        // The engine records no inputs of a lookup, so a refresh learns only from the outputs what is secret.
+        if (state.internal.mustExist)
+          props["__secrets"] = outputs.secretPaths.filter((path) => valueAt(outputs.properties, path) !== undefined);
+        return { id, props, inputs: wireOf(inputs, state.internal) };
       });
     },
 

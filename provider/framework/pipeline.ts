@@ -87,8 +87,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       const [inputs] = sets;
       // Reverted properties have earlier values, so a path that is secret in any set is secret here.
       const secretPaths = sets.flatMap((set) => set.secretPaths);
-      const programs = sets.map(({ properties }) => properties);
-      const outputs = withSecrets(thrown.outputs, { ...inputs, secretPaths }, ...programs);
+      const outputs = withSecrets(thrown.outputs, { ...inputs, secretPaths }, inputs.properties);
       throw new ResourceInitError(message, thrown.id, outputs.properties, {
         inputs: inputs.properties,
         secretPaths: { outputs: outputs.secretPaths, inputs: inputs.secretPaths },

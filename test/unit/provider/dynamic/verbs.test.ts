@@ -44,11 +44,11 @@ describe("a lookup by id", () => {
     );
   });
 
-  it("stores no mark in state, so that a later refresh detects a deletion", async () => {
-    const { provider } = bench();
+  it("stores its secrets in state, but no mark, so that a later refresh detects a deletion", async () => {
+    const { provider } = bench({ read: async () => ({ inputs: {}, outputs: { pin: "4711" } }) });
     expect(await provider.read("box-1", { ...internal, __existing: true })).toEqual({
       id: "box-1",
-      props: { ...internal, echo: "heard" },
+      props: { ...internal, pin: asSecret("4711"), __secrets: [["pin"]] },
       inputs: internal,
     });
   });
