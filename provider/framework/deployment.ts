@@ -47,7 +47,10 @@ export interface Deployment {
   readonly objects: Map<string, Properties>;
   /** Ids of the objects that the deployment found in the state or adopted. */
   readonly ownedIds: Context["ownedIds"];
-  /** Ids of the objects that resources of the program have or create, by URN; without objects to replace. */
+  /**
+   * Id of the object of each resource that the engine has compared or created in this process, by URN; absent while the engine
+   * replaces the object.
+   */
   readonly keptIds: Map<string, string>;
   /** URNs of resources that were checked but not compared yet. A diff without a check belongs to a refresh. */
   readonly checkedUrns: Set<string>;

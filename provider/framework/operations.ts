@@ -127,12 +127,6 @@ export function defineResource<Inputs extends object, Outputs extends object>(
     },
     delete: (id, olds, context) =>
       runBounded({ label: labelOf(olds, id), operation: "delete" }, olds, context, async (bounded) => {
-        // In a forced replacement the provider has no facts about the old object, so its create may have adopted that object.
-        if (bounded.ownedIds.get(id) === "adopted")
-          return bounded.warn(
-            `${labelOf(olds, id)} was not replaced, because its replacement adopted it; ` +
-              "to replace it, set the resource option deleteBeforeReplace: true",
-          );
         try {
           await deleteDuplicates(definition, olds, bounded);
           await definition.delete(id, bounded);

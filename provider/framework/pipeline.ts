@@ -234,11 +234,17 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
 
     create: (call: ResourceCall, news: PropertyMap) =>
       runOperation(call, [news], async (context) => {
-        const { id, outputs } = await operations.create(news.properties, context);
-        const created = withSecrets(outputs, news, news.properties);
-        recordObject(providerProcess, id, created);
-        providerProcess.deployment().keptIds.set(call.urn, id);
-        return { id, outputs: created };
+        const keep = ({ id }: { id: string }) => providerProcess.deployment().keptIds.set(call.urn, id);
+        try {
+          const { id, outputs } = await operations.create(news.properties, context);
+          const created = { id, outputs: withSecrets(outputs, news, news.properties) };
+          recordObject(providerProcess, id, created.outputs);
+          keep(created);
+          return created;
+        } catch (error) {
+          if (error instanceof ResourceInitError) keep(error);
+          throw error;
+        }
       }),
 
     /**
@@ -271,17 +277,16 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         withSecrets(await operations.update(id, olds.properties, news.properties, context), news, news.properties),
       ),
 
-    /** Deletes the object, unless another resource of the program has it, for example by adoption or import under a new name. */
+    /** Deletes the object, unless a resource of the program has it, for example by adoption or import under a new name. */
     delete: (call: ResourceCall, id: string, olds: PropertyMap) =>
       runOperation(call, [olds], async (context) => {
-        const { keptIds } = providerProcess.deployment();
-        const [keeper] = [...keptIds].find(([urn, keptId]) => keptId === id && urn !== call.urn) ?? [];
+        const [keeper] = [...providerProcess.deployment().keptIds].find(([, keptId]) => keptId === id) ?? [];
         if (keeper === undefined) return operations.delete(id, olds.properties, context);
-        const name = JSON.stringify(olds.properties["name"] ?? id);
-        const { name: keeperName } = parseUrn(keeper);
-        context.warn(
-          `${operations.kind} ${name} was not deleted, because the resource "${keeperName}" of the program has the same object`,
-        );
+        const reason =
+          keeper === call.urn
+            ? "replaced, because its replacement adopted it; to replace it, set the resource option deleteBeforeReplace: true"
+            : `deleted, because the resource "${parseUrn(keeper).name}" of the program has the same object`;
+        context.warn(`${operations.kind} ${JSON.stringify(olds.properties["name"] ?? id)} was not ${reason}`);
       }),
   };
 }

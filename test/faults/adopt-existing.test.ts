@@ -79,20 +79,6 @@ describe("an adopted object", () => {
     expect((await bench.rest("GET", `/networkvolumes/${id}`)).json).toMatchObject({ size: 50 });
   });
 
-  test("is kept when a forced replacement adopts it and deletes the old object, with a warning", async () => {
-    const name = freshName();
-    const news = { name, size: 50, dataCenterId: "EU-RO-1", adoptExisting: true };
-    const inputs = NetworkVolume.check({}, news, naming()).inputs;
-    const { id, outputs } = await NetworkVolume.create(inputs, bench.context());
-    const context = bench.context();
-    expect((await NetworkVolume.create(inputs, context)).id).toBe(id);
-    await NetworkVolume.delete(id, outputs, context);
-    expect(context.warnings).toEqual([
-      `NetworkVolume "${name}" was not replaced, because its replacement adopted it; to replace it, set the resource option deleteBeforeReplace: true`,
-    ]);
-    expect((await bench.rest("GET", `/networkvolumes/${id}`)).status).toBe(200);
-  });
-
   test("may be a secret in use, with any previous value", async () => {
     const name = freshName();
     await bench.graphql(`mutation { secretCreate(input: { name: "${name}", value: "old", description: "d" }) { id } }`);

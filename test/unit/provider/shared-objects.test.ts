@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createProvider } from "../../../provider/dynamic/provider";
+import { ResourceInitError } from "../../../provider/framework/errors";
 import { createProviderProcess, type ProviderProcess } from "../../../provider/framework/process";
 import { resourceCalls } from "../../../provider/plugin/resource-calls";
 import { configNames } from "../../../provider/settings/setting-names";
@@ -7,7 +8,11 @@ import { engineProperties } from "../../support/property-sets";
 import { createBoxLifecycle, unusedClients } from "./dynamic/box";
 
 /** A call of the engine for a resource: the check of a new or of a deployed one, and the others with the id of its object. */
-type Step = readonly ["checkNew" | "check" | "diff" | "create" | "delete", resource: string, id?: string];
+type Step = readonly [
+  "checkNew" | "check" | "diff" | "create" | "createUnfinished" | "delete",
+  resource: string,
+  id?: string,
+];
 
 /** The calls that the engine sends in one command (seen in its gRPC log), and the ids of the objects that must then be deleted. */
 const rows: [title: string, steps: Step[], deleted: string[]][] = [
@@ -39,6 +44,46 @@ const rows: [title: string, steps: Step[], deleted: string[]][] = [
       ["delete", "removed", "box-1"],
     ],
     [],
+  ],
+  [
+    "a removed resource whose object a new resource has adopted, although its create failed afterwards",
+    [
+      ["checkNew", "kept"],
+      ["createUnfinished", "kept"],
+      ["delete", "removed", "box-1"],
+    ],
+    [],
+  ],
+  ...(["create", "createUnfinished"] as const).map((create): [string, Step[], string[]] => [
+    `a replaced resource whose ${create === "create" ? "" : "unfinished "}replacement has adopted its object`,
+    [
+      ["check", "kept"],
+      ["diff", "kept", "box-1"],
+      ["checkNew", "kept"],
+      [create, "kept"],
+      ["delete", "kept", "box-1"],
+    ],
+    [],
+  ]),
+  [
+    "a resource that an earlier deployment could not delete after its replacement had adopted the object",
+    [
+      ["check", "kept"],
+      ["diff", "kept", "x"],
+      ["delete", "kept", "x"],
+    ],
+    [],
+  ],
+  [
+    "a replaced resource whose create failed and left another object",
+    [
+      ["check", "kept"],
+      ["diff", "kept", "x"],
+      ["checkNew", "kept"],
+      ["createUnfinished", "kept"],
+      ["delete", "kept", "x"],
+    ],
+    ["x"],
   ],
   [
     "a removed resource",
@@ -96,23 +141,25 @@ const variants: Record<
 > = {
   plugin: (Box, host) => {
     const calls = resourceCalls(host, { Box });
-    const news = engineProperties({ label: "a" });
+    const propertiesOf = (call: Step[0]) => engineProperties({ label: call });
+    const news = propertiesOf("check");
     return ([call, name, id = ""]) => {
       const urn = urnOf(name);
       const olds = call === "checkNew" ? engineProperties({}) : news;
       if (call === "delete") return calls.delete({ urn, id, properties: olds, timeout: 0 });
       if (call === "diff") return calls.diff({ urn, id, olds, news });
-      if (call === "create") return calls.create({ urn, properties: news, timeout: 0, preview: false });
+      if (call === "create" || call === "createUnfinished")
+        return calls.create({ urn, properties: propertiesOf(call), timeout: 0, preview: false });
       return calls.check({ urn, olds, news, randomSeed: undefined, autonaming: undefined });
     };
   },
   "dynamic provider": (Box, host) => {
     const { check, diff, create, delete: remove } = createProvider(Box, host);
     return async ([call, name, id = ""]) => {
-      const properties = { __provider: "text", __urn: urnOf(name), label: "a" };
+      const properties = { __provider: "text", __urn: urnOf(name), label: call };
       if (call === "delete") return remove?.(id, properties);
       if (call === "diff") return diff?.(id, properties, properties);
-      if (call === "create") return create(properties);
+      if (call === "create" || call === "createUnfinished") return create(properties);
       return check?.(call === "checkNew" ? {} : properties, properties);
     };
   },
@@ -122,23 +169,31 @@ describe.each(Object.entries(variants))("with the %s", (_name, variant) => {
   test.each(rows)("a delete of %s deletes only objects that no kept resource has", async (_title, steps, expected) => {
     const deleted: string[] = [];
     const warnings: string[] = [];
-    const box = createBoxLifecycle({ delete: async (id) => void deleted.push(id) });
+    const box = createBoxLifecycle({
+      create: async (inputs) => {
+        if (inputs["label"] === "createUnfinished") throw new ResourceInitError("unfinished", "box-1", inputs);
+        return { id: "box-1", outputs: inputs };
+      },
+      delete: async (id) => void deleted.push(id),
+    });
     const host: ProviderProcess = {
       ...createProviderProcess(() => undefined),
       connect: () => ({ clients: unusedClients(), settings: { templateReleaseLimit: 1, names: configNames } }),
       log: { progress: () => undefined, warning: async (urn, text) => void warnings.push(`${urn} ${text}`) },
     };
     const send = variant(box, host);
-    for (const step of steps) await send(step);
+    for (const step of steps) {
+      const sent = send(step);
+      await (step[0] === "createUnfinished" ? expect(sent).rejects.toThrow("unfinished") : sent);
+    }
+    const [, name = ""] = steps.at(-1) ?? [];
+    const reason =
+      name === "kept"
+        ? "replaced, because its replacement adopted it; to replace it, set the resource option deleteBeforeReplace: true"
+        : 'deleted, because the resource "kept" of the program has the same object';
     expect(deleted).toEqual(expected);
     expect(warnings).toEqual(
-      expected.length > 0
-        ? []
-        : [
-            expect.stringMatching(
-              `^${urnOf("removed")} Box ".+" was not deleted, because the resource "kept" of the program has the same object$`,
-            ),
-          ],
+      expected.length > 0 ? [] : [expect.stringMatching(`^${urnOf(name)} Box ".+" was not ${reason}$`)],
     );
   });
 });

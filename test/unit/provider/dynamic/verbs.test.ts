@@ -71,9 +71,9 @@ describe("a verb", () => {
     const props = { ...internal, __timeouts: { create: "1h30m", update: "2s", read: "3m" } };
     await provider.create(props);
     await provider.read?.("box-1", props);
-    await provider.delete("box-1", props);
+    await provider.delete("box-2", props);
     // Zero means no timeout, as for every provider.
-    await provider.delete("box-1", { ...internal, __timeouts: { delete: "0s" } });
+    await provider.delete("box-2", { ...internal, __timeouts: { delete: "0s" } });
     expect(timeouts).toEqual([5_400_000, 180_000, undefined, undefined]);
   });
 

@@ -234,7 +234,7 @@ test("passes customTimeouts (in seconds, 0 for none) to each verb", async () => 
   const same = { urn: urnOf("Box"), preview: false };
   await calls.create({ ...same, properties, timeout: 1.5 });
   await calls.update({ ...same, id: "box-1", olds: properties, news: engineProperties({ size: 2 }), timeout: 2 });
-  await calls.delete({ urn: urnOf("Box"), id: "box-1", properties, timeout: 0 });
+  await calls.delete({ urn: urnOf("Box"), id: "box-2", properties, timeout: 0 });
   expect(timeouts).toEqual([1500, 2000, undefined]);
 });
 
