@@ -53,8 +53,8 @@ export interface JobClient {
   /**
    * Iterates over the outputs of the job's chunks until the job is over and all are read. A number that JavaScript cannot represent is
    * text with its digits. The service splits a value above 1 MB into several chunks. It delivers each chunk once, so that two readers of
-   * a job share its chunks. The chunks of a requeued job begin again. Throws a JobFailed with the reason after the outputs of a job that did not complete; otherwise rejects like
-   * `waitForJob`. Leaving the loop does not cancel the job.
+   * a job share its chunks. The chunks of a requeued job begin again. Throws a JobFailed with the reason after the outputs of a job that
+   * did not complete; otherwise rejects like `waitForJob`. Leaving the loop does not cancel the job.
    * @example for await (const output of jobs.streamJob(endpointId, id)) console.log(output);
    */
   streamJob(endpointId: string, jobId: string, options?: JobStreamOptions): AsyncIterable<unknown>;

@@ -20,8 +20,8 @@ export interface PropertyOptions {
   /** Removing the property from the program does not change the object. */
   computedWhenUnset?: true;
   /**
-   * The service determines the value of a new object if the program omits the property, and that of an object without one when one of
-   * these properties changes; a preview does not know it.
+   * The service determines the value of a new object whose program omits the property. It determines the value again when the program
+   * removes the property or changes one of these, of which there may be none. A preview does not know such a value.
    */
   reportedWhenUnset?: readonly string[];
   /** Property that, if set, determines the value of this one where the program omits it, so that the service does not. */
