@@ -62,11 +62,13 @@ function withoutPools<Changes extends EndpointChanges>(
   return { ...changes, gpuTypeIds };
 }
 
+const showsGpuTypes = ({ unknownKeys = [] }: EndpointRecord): boolean => !unknownKeys.includes("gpuTypeIds");
+
 /** An endpoint with the pools that contain its GPU types, if the service shows these. */
 const withPools = (endpoint: EndpointRecord, catalog: Pools): EndpointRecord =>
-  endpoint.unknownKeys?.includes("gpuTypeIds")
-    ? endpoint
-    : { ...endpoint, ...gpuTypesIn(catalog, poolsContaining(catalog, endpoint.gpuTypeIds)) };
+  showsGpuTypes(endpoint)
+    ? { ...endpoint, ...gpuTypesIn(catalog, poolsContaining(catalog, endpoint.gpuTypeIds)) }
+    : endpoint;
 
 const replaceNull = <Value>(value: Value | null | undefined, replacement: Value): Value | undefined =>
   value === null ? replacement : value;
@@ -116,7 +118,8 @@ export function createRestV1Management(
       const record = await read(serverlessEndpointRecord, endpoints.of("GET", id), options);
       return record && endpointFrom(record);
     },
-    withPools: async (endpoint, options) => withPools(endpoint, await pools(options)),
+    withPools: async (endpoint, options) =>
+      showsGpuTypes(endpoint) ? withPools(endpoint, await pools(options)) : endpoint,
     readReleases: async () => undefined,
     listEndpoints: async (options) =>
       (await list(serverlessEndpointRecord, endpoints.url, options)).map((record) => endpointFrom(record)),

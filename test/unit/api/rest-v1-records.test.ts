@@ -52,3 +52,10 @@ test("the number of GPUs of a CPU endpoint is unknown, because it has no effect"
   const [endpoint] = await clients.management.listEndpoints();
   expect(endpoint?.unknownKeys).toContain("gpuCount");
 });
+
+test("pools are unknown, without a request, for an endpoint whose response omits its GPU types", async () => {
+  const { clients, requests } = await startRig([json({}, 400)]);
+  const endpoint = convert({});
+  expect(await clients.management.withPools?.(endpoint)).toEqual(endpoint);
+  expect(requests).toEqual([]);
+});
