@@ -1,4 +1,4 @@
-import { type Clients, followWorkerLog } from "serverless-compute-api";
+import { type Clients, type Dialect, followWorkerLog } from "serverless-compute-api";
 import { objectId, optionalObjectId } from "serverless-compute-api/shapes";
 import { describe, expect, test } from "vitest";
 import { apiErrorOf, startRig } from "../../support/client-rig";
@@ -22,51 +22,82 @@ const firstOutput = async (outputs: AsyncIterable<unknown>): Promise<void> => {
   for await (const _ of outputs) return;
 };
 
-/** Every call that takes an id, by its name and the noun of the id; undefined if the dialect does not have it. */
-const calls: [name: string, noun: string, call: Call][] = [
-  ["readTemplate", "template", ({ management }, id) => management.readTemplate(id)],
-  ["updateTemplate", "template", ({ management }, id) => management.updateTemplate(id, { readme: "x" })],
-  ["deleteTemplate", "template", ({ management }, id) => management.deleteTemplate(id)],
-  ["readEndpoint", "endpoint", ({ management }, id) => management.readEndpoint(id)],
-  ["updateEndpoint", "endpoint", ({ management }, id) => management.updateEndpoint(id, {})],
-  ["updateCopy", "endpoint", ({ management }, id) => management.updateCopy?.({ id }, container)],
+/**
+ * Every call that takes an id, with the noun of the id and the method or GraphQL operation that the error contains, for an endpoint of
+ * the job API that of its address; undefined if the dialect does not have the call.
+ */
+const calls: [name: string, noun: string, request: string | Record<Dialect, string>, call: Call][] = [
+  ["readTemplate", "template", { v1: "podTemplate", v2: "GET" }, ({ management }, id) => management.readTemplate(id)],
+  [
+    "updateTemplate",
+    "template",
+    { v1: "podTemplate", v2: "PATCH" },
+    ({ management }, id) => management.updateTemplate(id, { readme: "x" }),
+  ],
+  [
+    "deleteTemplate",
+    "template",
+    { v1: "podTemplate", v2: "DELETE" },
+    ({ management }, id) => management.deleteTemplate(id),
+  ],
+  ["readEndpoint", "endpoint", "GET", ({ management }, id) => management.readEndpoint(id)],
+  ["updateEndpoint", "endpoint", "PATCH", ({ management }, id) => management.updateEndpoint(id, {})],
+  ["updateCopy", "endpoint", "PATCH", ({ management }, id) => management.updateCopy?.({ id }, container)],
   [
     "readReleases",
     "endpoint",
+    "GET",
     ({ management, dialect }, id) => (dialect === "v2" ? management.readReleases(id) : undefined),
   ],
-  ["readWorkers", "endpoint", ({ management }, id) => management.readWorkers(id)],
-  ["deleteEndpoint", "endpoint", ({ management }, id) => management.deleteEndpoint(id)],
-  ["readNetworkVolume", "network volume", ({ management }, id) => management.readNetworkVolume(id)],
-  ["updateNetworkVolume", "network volume", ({ management }, id) => management.updateNetworkVolume(id, {})],
-  ["deleteNetworkVolume", "network volume", ({ management }, id) => management.deleteNetworkVolume(id)],
-  ["readSecret", "secret", ({ management }, id) => management.readSecret?.(id)],
-  ["updateSecretValue", "secret", ({ management }, id) => management.updateSecretValue({ id, value: "quiet" })],
+  ["readWorkers", "endpoint", "GET", ({ management }, id) => management.readWorkers(id)],
+  ["deleteEndpoint", "endpoint", "DELETE", ({ management }, id) => management.deleteEndpoint(id)],
+  ["readNetworkVolume", "network volume", "GET", ({ management }, id) => management.readNetworkVolume(id)],
+  ["updateNetworkVolume", "network volume", "PATCH", ({ management }, id) => management.updateNetworkVolume(id, {})],
+  ["deleteNetworkVolume", "network volume", "DELETE", ({ management }, id) => management.deleteNetworkVolume(id)],
+  ["readSecret", "secret", "GET", ({ management }, id) => management.readSecret?.(id)],
+  [
+    "updateSecretValue",
+    "secret",
+    { v1: "secretValueUpdate", v2: "PATCH" },
+    ({ management }, id) => management.updateSecretValue({ id, value: "quiet" }),
+  ],
   [
     "updateSecretDescription",
     "secret",
+    { v1: "secretDescriptionUpdate", v2: "PATCH" },
     ({ management }, id) => management.updateSecretDescription({ id, description: "" }),
   ],
-  ["deleteSecret", "secret", ({ management }, id) => management.deleteSecret(id)],
+  ["deleteSecret", "secret", { v1: "secretDelete", v2: "DELETE" }, ({ management }, id) => management.deleteSecret(id)],
   [
     "updateRegistryAuth",
     "registry auth",
+    { v1: "updateRegistryAuth", v2: "PATCH" },
     ({ management }, id) => management.updateRegistryAuth({ id, ...credentials }),
   ],
-  ["deleteRegistryAuth", "registry auth", ({ management }, id) => management.deleteRegistryAuth(id)],
-  ["url", "endpoint", async ({ jobs }, id) => jobs.url(id)],
-  ["run", "endpoint", ({ jobs }, id) => jobs.run(id, { input: {} })],
-  ["runsync", "endpoint", ({ jobs }, id) => jobs.runsync(id, { input: {} })],
-  ["purgeQueue", "endpoint", ({ jobs }, id) => jobs.purgeQueue(id)],
-  ["health", "endpoint", ({ jobs }, id) => jobs.health(id)],
-  ["status of an endpoint", "endpoint", ({ jobs }, id) => jobs.status(id, "j1")],
-  ["status", "job", ({ jobs }, id) => jobs.status("e1", id)],
-  ["waitForJob", "job", ({ jobs }, id) => jobs.waitForJob("e1", id)],
-  ["streamJob", "job", ({ jobs }, id) => firstOutput(jobs.streamJob("e1", id))],
-  ["cancel", "job", ({ jobs }, id) => jobs.cancel("e1", id)],
-  ["retry", "job", ({ jobs }, id) => jobs.retry("e1", id)],
-  ["followWorkerLog of an endpoint", "endpoint", (clients, id) => followWorkerLog(clients, [id, "w1"], logOptions)],
-  ["followWorkerLog", "worker", (clients, id) => followWorkerLog(clients, ["e1", id], logOptions)],
+  [
+    "deleteRegistryAuth",
+    "registry auth",
+    { v1: "deleteRegistryAuth", v2: "DELETE" },
+    ({ management }, id) => management.deleteRegistryAuth(id),
+  ],
+  ["url", "endpoint", "GET", async ({ jobs }, id) => jobs.url(id)],
+  ["run", "endpoint", "GET", ({ jobs }, id) => jobs.run(id, { input: {} })],
+  ["runsync", "endpoint", "GET", ({ jobs }, id) => jobs.runsync(id, { input: {} })],
+  ["purgeQueue", "endpoint", "GET", ({ jobs }, id) => jobs.purgeQueue(id)],
+  ["health", "endpoint", "GET", ({ jobs }, id) => jobs.health(id)],
+  ["status of an endpoint", "endpoint", "GET", ({ jobs }, id) => jobs.status(id, "j1")],
+  ["status", "job", "GET", ({ jobs }, id) => jobs.status("e1", id)],
+  ["waitForJob", "job", "GET", ({ jobs }, id) => jobs.waitForJob("e1", id)],
+  ["streamJob", "job", "GET", ({ jobs }, id) => firstOutput(jobs.streamJob("e1", id))],
+  ["cancel", "job", "POST", ({ jobs }, id) => jobs.cancel("e1", id)],
+  ["retry", "job", "POST", ({ jobs }, id) => jobs.retry("e1", id)],
+  [
+    "followWorkerLog of an endpoint",
+    "endpoint",
+    "GET",
+    (clients, id) => followWorkerLog(clients, [id, "w1"], logOptions),
+  ],
+  ["followWorkerLog", "worker", "GET", (clients, id) => followWorkerLog(clients, ["e1", id], logOptions)],
 ];
 const logOptions = { signal: new AbortController().signal, onOpen: () => {}, onLine: () => {} };
 
@@ -77,17 +108,22 @@ describe.each(["v1", "v2"] as const)("with REST %s", (dialect) => {
     expect(calls.map(([name]) => name)).toEqual(expect.arrayContaining(methods));
   });
 
-  test.each(calls)("%s rejects an id that no object can have, before any request", async (_name, noun, call) => {
-    const { clients, requests } = await startRig([json({})], { dialect });
-    for (const id of impossibleIds) {
-      const result = call(clients, id);
-      if (result === undefined) return;
-      const error = await apiErrorOf(result);
-      expect(error).toMatchObject({ category: "invalid", code: "invalid_argument", ambiguous: false });
-      expect(error.message).toBe(`the ${noun} id is ${JSON.stringify(id)}; must be the id of an object`);
-    }
-    expect(requests).toEqual([]);
-  });
+  test.each(calls)(
+    "%s rejects an id that no object can have, before any request",
+    async (_name, noun, request, call) => {
+      const { clients, requests } = await startRig([json({})], { dialect });
+      for (const id of impossibleIds) {
+        const result = call(clients, id);
+        if (result === undefined) return;
+        const error = await apiErrorOf(result);
+        expect(error).toMatchObject({ category: "invalid", code: "invalid_argument", ambiguous: false });
+        const { operation, method } = error.request;
+        expect(operation ?? method).toBe(typeof request === "string" ? request : request[dialect]);
+        expect(error.message).toBe(`the ${noun} id is ${JSON.stringify(id)}; must be the id of an object`);
+      }
+      expect(requests).toEqual([]);
+    },
+  );
 });
 
 test.each(possibleIds)("the id %j stays one segment of a path", async (id) => {
