@@ -132,7 +132,7 @@ const categoryMessages: Record<ErrorCategory, (error: ApiError, subject: ErrorCo
       ? `the name is already taken in this account (${serviceMessage(error)}). Set another name, delete the object that has it, or set adoptExisting: true to adopt it. If the program renames the resource, set its option aliases. To replace an object under its name, set the option deleteBeforeReplace: true.`
       : `conflicts with its current state: ${serviceMessage(error)}`,
   inUse: (error) =>
-    `still in use: ${serviceMessage(error)}. Remove the objects that use it, then try again. To replace an object in use, remove its option deleteBeforeReplace.`,
+    `still in use: ${serviceMessage(error)}. Remove the objects that use it, then try again. To replace it, remove its option deleteBeforeReplace, and change a name that the program sets.`,
   throttled: (error) =>
     error.code === "rate_limited"
       ? `still rate limited by ${originOf(error)} after retries. Try again later.`
