@@ -148,7 +148,7 @@ test("an unknown input counts as a change", async () => {
 });
 
 describe("the preview of an adoption", () => {
-  const news = { imageName: "new:2", env: { B: "2" }, adoptExisting: true };
+  const news = { imageName: "new:2", env: { B: "2" }, dockerArgs: "serve", adoptExisting: true };
   /** Warnings of a check in both provider variants. */
   async function warningsOf(name: string, connect: ProviderProcess["connect"] | undefined): Promise<string[]> {
     const warnings: string[] = [];
@@ -162,18 +162,19 @@ describe("the preview of an adoption", () => {
     return warnings;
   }
 
-  test("lists the changes of the existing object without values of its env, in both variants", async () => {
+  test("lists the changes of the existing object without its variables and start arguments, in both variants", async () => {
     const name = freshName();
     const id = await bench.create("/templates", {
       name,
       imageName: "old:1",
       isServerless: true,
       env: { A: "planted-1" },
+      dockerStartCmd: ["--token", "planted-2"],
       containerDiskInGb: 7,
     });
     const { clients } = bench.context();
     const settings = { templateReleaseLimit: 1, names: configNames };
-    const warning = `adoptExisting: the existing Template ${id} is adopted and changes in place: imageName (now "old:1"), env.A, env.B`;
+    const warning = `adoptExisting: the existing Template ${id} is adopted and changes in place: imageName (now "old:1"), dockerArgs, env.A, env.B`;
     expect(await warningsOf(name, () => ({ clients, settings }))).toEqual([warning, warning]);
     expect(await warningsOf(freshName(), () => ({ clients, settings }))).toEqual([]);
   });

@@ -97,11 +97,11 @@ export function describeAdoption(
   const texts = changes.flatMap(({ path }) => {
     const [key = ""] = path;
     const schema = shape.shape[key];
-    const { secret, notSent } = schema ? optionsOf(schema) : {};
+    const { secret, foreignSecret, notSent } = schema ? optionsOf(schema) : {};
     if (notSent) return [];
     const value = existing[key];
     const isShown = path.length === 1 && typeof value !== "object" && value !== undefined && value !== "";
-    const isPlain = isShown && !secret && !isSecretAt(path, secrets.paths);
+    const isPlain = isShown && !secret && !foreignSecret && !isSecretAt(path, secrets.paths);
     return [isPlain ? `${key} (now ${showValue(value)})` : pathText(path)];
   });
   const effect = texts.length === 0 ? "without a change" : `and changes in place: ${texts.join(", ")}`;
