@@ -91,8 +91,9 @@ const healthTimeout = 3000;
 
 /**
  * Submits a job; `input` is JSON text. Prints the response of the job API, or with `sync` the record of the finished job, or with `stream`
- * each chunk as a line of JSON, or the output if the handler does not stream. With `sync` or `stream`, prints on stderr why the job waits in
- * the queue, with `stream` also that it was requeued, and throws an Error if the job does not complete or the signal aborts.
+ * each chunk as a line of JSON, or the output if the handler does not stream. While it waits, prints on stderr why the job is in the
+ * queue, that the service does not respond, and that a streamed job was requeued. Throws an Error if the job does not complete or the
+ * signal aborts.
  */
 export async function runJob(
   service: JobService,
@@ -116,7 +117,7 @@ export async function runJob(
     const job = parseBody(record, jobRecord);
     // Only the local service reports the requeues of a job.
     const { retries = 0 } = job;
-    if (hasChunks && retries !== knownRetries) output.err(`job ${id} was requeued, so its chunks begin again`);
+    if (hasChunks && retries !== knownRetries) output.err(`job ${id} was requeued; chunks may be repeated`);
     knownRetries = retries;
     if (job.status !== "IN_QUEUE" || elapsedTime(clock) < nextHealthRead) return job;
     nextHealthRead = elapsedTime(clock) + healthInterval;
@@ -125,15 +126,16 @@ export async function runJob(
     printedReason = reason;
     return job;
   };
+  const onOutage = () => output.err(`the service does not respond; retrying to read job ${id} for 30 s`);
   const readChunks = async () => chunksOf(await readNewJob(service, endpointId, `stream/${id}`));
   try {
     if (!stream) {
-      const { status } = await waitUntilFinal(readJob, clock, { signal });
+      const { status } = await waitUntilFinal(readJob, clock, { signal, onOutage });
       output.out(record);
       if (status !== "COMPLETED") throw new JobFailed(id, status, "");
       return;
     }
-    for await (const chunk of streamUntilFinal(readChunks, readJob, clock, { signal })) {
+    for await (const chunk of streamUntilFinal(readChunks, readJob, clock, { signal, onOutage })) {
       hasChunks = true;
       output.out(chunk);
     }

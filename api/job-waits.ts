@@ -24,6 +24,12 @@ export class JobFailed extends Error {
   }
 }
 
+/** Option of the waits of commands. */
+interface OutageOption {
+  /** Called after the first failed read of an outage. */
+  onOutage?: (() => void) | undefined;
+}
+
 /** Interval between polls of a job after `elapsed` ms: a twentieth of this time, from 250 ms to 2 s. */
 const pollInterval = (elapsed: number): number => Math.min(Math.max(250, elapsed / 20), 2000);
 
@@ -46,14 +52,16 @@ export async function readDespiteOutage<Data>(
   clock: Clock,
   signal?: AbortSignal,
   timeLimit = maxOutage,
+  onOutage?: () => void,
 ): Promise<Data> {
   const end = elapsedTime(clock) + Math.min(maxOutage, timeLimit);
-  for (;;) {
+  for (let failures = 0; ; failures++) {
     try {
       return await read();
     } catch (error) {
       const remaining = end - elapsedTime(clock);
       if (!mayEnd(error) || remaining <= 0) throw error;
+      if (failures === 0) onOutage?.();
       await clock.sleep(Math.min(outageInterval, remaining), signal);
     }
   }
@@ -63,11 +71,11 @@ export async function readDespiteOutage<Data>(
 export async function waitUntilFinal(
   readJob: () => Promise<JobRecord>,
   clock: Clock,
-  { signal, onProgress }: JobWaitOptions = {},
+  { signal, onProgress, onOutage }: JobWaitOptions & OutageOption = {},
 ): Promise<JobRecord> {
   const startTime = elapsedTime(clock);
   for (;;) {
-    const job = await readDespiteOutage(readJob, clock, signal);
+    const job = await readDespiteOutage(readJob, clock, signal, maxOutage, onOutage);
     onProgress?.(job);
     if (isFinal(job.status)) return job;
     await clock.sleep(pollInterval(elapsedTime(clock) - startTime), signal);
@@ -79,17 +87,17 @@ export async function* streamUntilFinal<Output>(
   readOutputs: () => Promise<Output[]>,
   readJob: () => Promise<JobRecord>,
   clock: Clock,
-  { signal, secrets = [] }: JobStreamOptions = {},
+  { signal, secrets = [], onOutage }: JobStreamOptions & OutageOption = {},
 ): AsyncGenerator<Output, void, undefined> {
   const startTime = elapsedTime(clock);
   let job: JobRecord | undefined;
   for (;;) {
     const readTime = elapsedTime(clock);
-    const outputs = await readDespiteOutage(readOutputs, clock, signal);
+    const outputs = await readDespiteOutage(readOutputs, clock, signal, maxOutage, onOutage);
     yield* outputs;
     if (outputs.length > 0) continue;
     if (job && isFinal(job.status)) break;
-    job = await readDespiteOutage(readJob, clock, signal);
+    job = await readDespiteOutage(readJob, clock, signal, maxOutage, onOutage);
     // Chunks may have arrived since the read, so the stream is read again.
     if (isFinal(job.status)) continue;
     // The service usually holds a read without new chunks for longer than the interval.

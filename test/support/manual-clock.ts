@@ -65,4 +65,15 @@ export class ManualClock implements Clock {
     this.#now = endTime;
     await new Promise((resolve) => setImmediate(resolve));
   }
+
+  /** Advances the time by `step` ms whenever something sleeps, until the work ends; returns its result. */
+  async advanceUntil<Result>(work: Promise<Result>, step = 250): Promise<Result> {
+    let hasEnded = false;
+    const end = (): void => {
+      hasEnded = true;
+    };
+    work.then(end, end);
+    while (!hasEnded) await (this.waiting > 0 ? this.advance(step) : new Promise((resolve) => setImmediate(resolve)));
+    return work;
+  }
 }

@@ -44,42 +44,54 @@ test.each([
   },
 );
 
-test.each(["sync", "stream"] as const)("a wait of run --%s continues after an error that may end", async (flag) => {
-  let failures = 0;
-  const service: JobService = {
-    endpoints: async () => [endpoint],
-    async send(method, _endpointId, path) {
-      if (method === "GET" && failures++ === 0) throw new Error("for users", { cause: noResponse(1, request, true) });
-      const body = path.startsWith("stream/") ? [] : { id: "j1", status: method === "GET" ? "COMPLETED" : "IN_QUEUE" };
-      return { status: 200, text: JSON.stringify(body) };
-    },
-  };
-  const { io, printed } = recordingTerminal();
-  await runJob(service, "chat", "{}", { sync: flag === "sync", stream: flag === "stream" }, io);
-  expect(printed().err).toBe("");
-  expect(failures).toBeGreaterThan(1);
-});
+test.each(["sync", "stream"] as const)(
+  "a wait of run --%s prints once that it continues after errors that may end",
+  async (flag) => {
+    const clock = new ManualClock();
+    let failures = 0;
+    const service: JobService = {
+      clock,
+      endpoints: async () => [endpoint],
+      async send(method, _endpointId, path) {
+        if (method === "GET" && failures++ < 3) throw new Error("for users", { cause: noResponse(1, request, true) });
+        const body = path.startsWith("stream/")
+          ? []
+          : { id: "j1", status: method === "GET" ? "COMPLETED" : "IN_QUEUE" };
+        return { status: 200, text: JSON.stringify(body) };
+      },
+    };
+    const { io, printed } = recordingTerminal();
+    await clock.advanceUntil(runJob(service, "chat", "{}", { sync: flag === "sync", stream: flag === "stream" }, io));
+    expect(printed().err).toBe("the service does not respond; retrying to read job j1 for 30 s");
+    expect(failures).toBeGreaterThan(3);
+  },
+);
 
-test("run --stream prints once that the chunks of a requeued job begin again", async () => {
+const notice = "job j1 was requeued; chunks may be repeated";
+
+test.each([
+  ["after its first chunk", [[{ output: 1 }], [], [{ output: 1 }, { output: 2 }], [], []], 3, "1\n1\n2", notice],
+  ["between a read without chunks and the first", [[], [{ output: 1 }, { output: 2 }], [], []], 1, "1\n2", notice],
+  ["before a read without chunks", [[], [{ output: 1 }, { output: 2 }], [], []], 3, "1\n2", ""],
+])("run --stream prints at most once that a job was requeued: %s", async (_when, responses, requeue, out, err) => {
   const clock = new ManualClock();
-  const streams: unknown[][] = [[{ output: 1 }], [], [{ output: 1 }, { output: 2 }], [], []];
+  const streams: unknown[][] = [...responses];
   const service: JobService = {
     clock,
     endpoints: async () => [endpoint],
     async send(_method, _endpointId, path) {
       const isOver = streams.length < 2;
-      const record = { id: "j1", status: isOver ? "COMPLETED" : "IN_PROGRESS", retries: streams.length < 4 ? 1 : 0 };
+      const record = {
+        id: "j1",
+        status: isOver ? "COMPLETED" : "IN_PROGRESS",
+        retries: streams.length <= requeue ? 1 : 0,
+      };
       return { status: 200, text: JSON.stringify(path.startsWith("stream/") ? (streams.shift() ?? []) : record) };
     },
   };
   const { io, printed } = recordingTerminal();
-  let isDone = false;
-  const done = runJob(service, "chat", "{}", { sync: false, stream: true }, io).finally(() => {
-    isDone = true;
-  });
-  while (!isDone) await (clock.waiting > 0 ? clock.advance(250) : new Promise((resolve) => setImmediate(resolve)));
-  await done;
-  expect(printed()).toMatchObject({ out: "1\n1\n2", err: "job j1 was requeued, so its chunks begin again" });
+  await clock.advanceUntil(runJob(service, "chat", "{}", { sync: false, stream: true }, io));
+  expect(printed()).toMatchObject({ out, err });
 });
 
 test("run --sync reads /health after 5 s in the queue, then every 30 s, and prints a reason once", async () => {
@@ -97,37 +109,32 @@ test("run --sync reads /health after 5 s in the queue, then every 30 s, and prin
     },
   };
   const { io, printed } = recordingTerminal();
-  let isDone = false;
-  const done = runJob(service, "chat", "{}", { sync: true, stream: false }, io).finally(() => {
-    isDone = true;
-  });
-  while (!isDone) await (clock.waiting > 0 ? clock.advance(250) : new Promise((resolve) => setImmediate(resolve)));
-  await done;
+  await clock.advanceUntil(runJob(service, "chat", "{}", { sync: true, stream: false }, io));
   expect(times.map((time) => Math.floor(time / 5000) * 5)).toEqual([5, 35, 65, 95]);
   expect(printed().err).toBe("job j1 waits: no GPU");
 });
 
-test("run prints the result although its endpoint's /health hangs (--sync) or fails (--stream)", async () => {
+test("run --sync and --stream print the result although their endpoint's /health hangs or fails", async () => {
+  const names = ["hang --sync", "hang --stream", "fail --sync", "fail --stream"];
   const healthReads = new Set<string>();
   const { origin, close } = await startFaultyServer(({ url, method }) => {
     if (url.startsWith("/v2/serverless"))
-      return json({ endpoints: [endpoint, { ...endpoint, id: "ep2", name: "other" }] });
-    const id = url.includes("ep1") ? "ep1" : "ep2";
+      return json({ endpoints: names.map((name) => ({ ...endpoint, id: name.replace(" --", "-"), name })) });
+    const [, id = ""] = /\/v2\/([^/]+)\//.exec(url) ?? [];
     if (url.includes("/stream/")) return json([]);
     if (!url.includes("/health"))
       return json({ id: "j1", status: healthReads.has(id) && method === "GET" ? "COMPLETED" : "IN_QUEUE", output: 1 });
     healthReads.add(id);
-    return id === "ep1" ? { action: "hang" } : json({ message: "not allowed" }, 403);
+    return id.startsWith("hang") ? { action: "hang" } : json({ message: "not allowed" }, 403);
   });
   onTestFinished(close);
   setEnvironment({ SERVERLESS_COMPUTE_API_KEY: "k".repeat(32), SERVERLESS_COMPUTE_URL: origin });
-  // Both at a time, because /health is read after 5 s.
-  const results = [command(["run", "chat", "{}", "--sync"]), command(["run", "other", "{}", "--stream"])];
-  expect(await Promise.all(results)).toEqual([
-    { code: 0, out: '{"id":"j1","status":"COMPLETED","output":1}', err: "" },
-    { code: 0, out: "1", err: "" },
-  ]);
-  expect([...healthReads].sort()).toEqual(["ep1", "ep2"]);
+  // All at a time, because /health is read after 5 s.
+  const results = names.map((name) => command(["run", name, "{}", name.endsWith("--sync") ? "--sync" : "--stream"]));
+  const synced = { code: 0, out: '{"id":"j1","status":"COMPLETED","output":1}', err: "" };
+  const streamed = { code: 0, out: "1", err: "" };
+  expect(await Promise.all(results)).toEqual([synced, streamed, synced, streamed]);
+  expect(healthReads.size).toBe(4);
 });
 
 const page: Behaviour = { action: "respond", status: 200, body: "<html>" };
