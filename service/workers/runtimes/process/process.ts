@@ -138,20 +138,24 @@ function signalGroup(group: number, signal: NodeJS.Signals): void {
   }
 }
 
+/** Access to the processes of the system. */
+const systemProcesses = { marked: markedProcesses, kill: killStray, groupOf, isGroupRunning };
+
 /**
  * Waits for the end of a killed process group, and kills processes of the worker that have left it; resolves with `false` if some
  * processes did not end in time.
  */
-async function endProcesses(group: number, mark: string): Promise<boolean> {
+export async function endProcesses(group: number, mark: string, processes = systemProcesses): Promise<boolean> {
   const deadline = performance.now() + endTimeout;
   /** A killed process has no environment while the system frees its memory, which takes a while if it is large. */
   const strays = new Set<string>();
   for (;;) {
-    for (const pid of markedProcesses(mark)) {
+    for (const pid of processes.marked(mark)) {
       strays.add(pid);
-      killStray(Number(pid));
+      processes.kill(Number(pid));
     }
-    if (![...strays].some((pid) => groupOf(pid) !== undefined) && !isRunning(group)) return true;
+    const hasStray = [...strays].some((pid) => processes.groupOf(pid) !== undefined);
+    if (!hasStray && !processes.isGroupRunning(group)) return true;
     if (performance.now() >= deadline) return false;
     await pause(checkInterval);
   }
@@ -180,7 +184,7 @@ function killStray(pid: number): void {
   }
 }
 
-function isRunning(group: number): boolean {
+function isGroupRunning(group: number): boolean {
   try {
     process.kill(-group, 0);
   } catch (error) {

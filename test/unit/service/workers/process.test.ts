@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { systemClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test } from "vitest";
 import { isAlive } from "../../../../scripts/child.mjs";
-import { startProcess } from "../../../../service/workers/runtimes/process/process";
+import { endProcesses, startProcess } from "../../../../service/workers/runtimes/process/process";
 import { createReaper } from "../../../../service/workers/runtimes/process/reaper";
 import { scratchFolder } from "../../../support/folders";
 import { program, scratchFile } from "./support/programs";
@@ -70,8 +70,7 @@ test.skipIf(!existsSync("/proc/self/environ"))(
   "a child process that has left the worker's group ends with it",
   async () => {
     const file = scratchFile();
-    // The system needs time to free its memory, in which the process has no environment.
-    const child = JSON.stringify([program("stays.mjs"), file, "300000000"]);
+    const child = JSON.stringify([program("stays.mjs"), file]);
     const source = `child_process.spawn(process.execPath, ${child}, { detached: true, stdio: "ignore" }).unref(); setInterval(() => {}, 1000)`;
     const { ended, stop } = startProgram(source, false, { TEST: "process-test" });
     await expect.poll(() => existsSync(file) && readFileSync(file, "utf8")).toMatch(/^\d+$/);
@@ -84,6 +83,23 @@ test.skipIf(!existsSync("/proc/self/environ"))(
     expect(isAlive(daemon)).toBe(false);
   },
 );
+
+test("a child process that has left the group counts as running while the system frees its memory", async () => {
+  // A killed process has no environment during this time, so it no longer has the mark.
+  const states = [
+    { marked: ["7"], group: 7 },
+    { marked: [], group: 7 },
+    { marked: [], group: undefined },
+  ];
+  const killed: number[] = [];
+  const hasEnded = await endProcesses(5, "TEST=process-test", {
+    marked: () => states[0]?.marked ?? [],
+    kill: (pid) => void killed.push(pid),
+    groupOf: () => states.shift()?.group,
+    isGroupRunning: () => false,
+  });
+  expect({ hasEnded, killed, states }).toEqual({ hasEnded: true, killed: [7], states: [] });
+});
 
 test("a worker without a channel has no file descriptor 3", async () => {
   const source = `const { status } = child_process.spawnSync("/bin/sh", ["-c", "echo x >&3"]); console.log(status !== 0)`;
