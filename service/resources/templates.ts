@@ -46,9 +46,8 @@ export function createTemplates(deps: {
 }) {
   const { database, clock, templateRelease, table, endpoints, registryAuths } = deps;
 
-  /** The template before a change; a new template has only the required fields. */
-  type Before = Pick<TemplateRow, "id" | "lastUsedAt" | "createdAt"> & Partial<Pick<TemplateRow, "dockerArgs">>;
-  const check = (values: object, { id, lastUsedAt, createdAt, dockerArgs }: Before): TemplateRow => {
+  type UnchangedFields = Pick<TemplateRow, "id" | "lastUsedAt" | "createdAt">;
+  const check = (values: object, { id, lastUsedAt, createdAt }: UnchangedFields): TemplateRow => {
     const template = { ...parseInput(templateShape, values, { of: "template" }), id, lastUsedAt, createdAt };
     if (table.byName(template.name).some((existing) => existing.id !== id)) {
       // Clients compare this exact text.
@@ -61,10 +60,9 @@ export function createTemplates(deps: {
         "template",
       );
     }
-    // Stores of earlier versions contain such commands, whose templates must remain changeable.
-    if (template.dockerArgs !== dockerArgs && isInvalidStart(template.dockerArgs)) {
+    // Without the value, which may contain a secret.
+    if (isInvalidStart(template.dockerArgs))
       throw invalidProperty("dockerArgs", "cmd and entrypoint must be lists of strings", "template");
-    }
     // GraphQL clients send an empty string for no credentials.
     const auth = template.containerRegistryAuthId || undefined;
     if (auth !== undefined && !registryAuths.find(auth)) {
@@ -105,8 +103,8 @@ export function createTemplates(deps: {
     /** Creates a template; fields missing from `values` get their defaults. */
     create: (values: TemplateChanges): TemplateRow =>
       database.transaction(() => {
-        const before = { id: table.newId(), lastUsedAt: undefined, createdAt: clock.now() };
-        const template = check(withChanges({}, values), before);
+        const unchanged = { id: table.newId(), lastUsedAt: undefined, createdAt: clock.now() };
+        const template = check(withChanges({}, values), unchanged);
         table.insert(template);
         return template;
       }),

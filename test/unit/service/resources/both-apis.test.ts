@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { splitCommandLine } from "../../../../service/workers/command-line";
 import { freshName, useSharedService } from "../../../support/local-service";
 import { at, expectResponse, stringAt } from "../../../support/raw-http";
-import { useResources } from "./resources-rig";
 
 const rig = await useSharedService({ templateRelease: 0 });
 
@@ -113,17 +112,6 @@ describe("a start command in JSON whose parts are no lists of strings is rejecte
     const key = JSON.stringify({ cmd: "--hf-token=hf_4711" });
     const { text } = await rig.v2("PATCH", `/templates/${id}`, { args: key });
     expect(text, "a start command may contain a secret").not.toContain("hf_4711");
-  });
-
-  test("but kept where an earlier version stored one, so that other properties can change", async () => {
-    const { template, templates, database } = useResources();
-    const id = template();
-    const dockerArgs = '{"cmd":"serve"}';
-    database.prepare("UPDATE templates SET content = json_set(content, '$.dockerArgs', ?)").run(dockerArgs);
-    expect(templates.update(id, { name: "renamed" })).toMatchObject({ name: "renamed", dockerArgs });
-    expect(templates.update(id, { name: "saved", dockerArgs })).toMatchObject({ name: "saved", dockerArgs });
-    expect(() => templates.update(id, { dockerArgs: '{"cmd":"other"}' })).toThrow();
-    expect(templates.update(id, { dockerArgs: "serve" })).toMatchObject({ dockerArgs: "serve" });
   });
 
   test.each(["{}", '{"model":"x"}', "[1]", '"x"', "{cmd:x}"])(

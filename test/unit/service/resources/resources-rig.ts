@@ -21,7 +21,6 @@ export function useResources(
   const resources = open();
   return {
     ...resources,
-    database,
     clock,
     /** The resources after a restart of the service, with another quota if set. */
     reopen: open,
