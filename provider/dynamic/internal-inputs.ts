@@ -30,8 +30,8 @@ export interface InternalInputs {
   readonly urn: string;
   /** Name of the resource in messages. */
   readonly resourceName: string;
-  /** True for a program's lookup of an object; false for a refresh of a deployed one. */
-  readonly mustExist: boolean;
+  /** True for an object that the program looks up, and for a refresh of it. */
+  readonly isLookedUp: boolean;
   /** Returns true if the resource option replaceOnChanges requires a replacement when this property changes. */
   requiresReplacement(path: Path): boolean;
   /** Timeout of an operation set by the user, ms; undefined for none, also if the user sets it to zero, as in the plugin. */
@@ -66,13 +66,11 @@ const matchesPattern = (pattern: string, path: readonly string[]): boolean =>
 
 function parseInternal(all: EngineProperties): { internal: InternalInputs; secretPaths: readonly Path[] } {
   const parsed = internalShape.parse(all);
-  const { __urn: urn = "", __timeouts: timeouts, __secrets: secretPaths, __existing: mustExist } = parsed;
-  // Not kept in state: a looked-up object is refreshed like any other.
-  const { __existing: _existing, ...wire } = all;
+  const { __urn: urn = "", __timeouts: timeouts, __secrets: secretPaths, __existing: isLookedUp } = parsed;
   const internal: InternalInputs = {
-    wire,
+    wire: all,
     urn,
-    mustExist,
+    isLookedUp,
     resourceName: parseUrn(urn).name,
     requiresReplacement: (path) => parsed.__replaceOnChanges.some((pattern) => matchesPattern(pattern, path)),
     timeout: (operation) => {

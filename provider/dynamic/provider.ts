@@ -93,14 +93,20 @@ export function createProvider(
     read: (id, props = {}) => {
       const state = splitProperties(props);
       return callOperation("read", state, async (call) => {
-        const result = await pipeline.read(call, id, state, state, state.internal.mustExist);
+        const { isLookedUp } = state.internal;
+        const inputs = isLookedUp ? { ...state, properties: {} } : state;
+        const isLookup = isLookedUp && Object.keys(state.properties).length === 0;
+        const result = await pipeline.read(call, id, state, inputs, isLookup);
         if (!result) return { id: "", props: {} };
-        const { outputs, inputs } = result;
+        const { outputs } = result;
         const props = wireOf(outputs, state.internal);
         // The engine records no inputs of a lookup, so a refresh learns only from the outputs what is secret.
-        if (state.internal.mustExist)
-          props["__secrets"] = outputs.secretPaths.filter((path) => valueAt(outputs.properties, path) !== undefined);
-        return { id, props, inputs: wireOf(inputs, state.internal) };
+        if (isLookedUp) {
+          const paths = outputs.secretPaths.filter((path) => valueAt(outputs.properties, path) !== undefined);
+          // A refresh gets the paths of the state and finds them again.
+          props["__secrets"] = [...new Map(paths.map((path) => [JSON.stringify(path), path])).values()];
+        }
+        return { id, props, inputs: wireOf(result.inputs, state.internal) };
       });
     },
 

@@ -248,14 +248,15 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       }),
 
     /**
-     * Reads the object; undefined if a refresh does not find it. `inputs` are those of the state, if available. Without state, it is an
-     * import or a program's lookup, which fails without an object.
+     * Reads the object; undefined if a refresh does not find it. Without state, it is an import or a program's lookup, which fails without
+     * an object. A state without inputs is that of a lookup: a refresh reads it in the same way, because no program sets its properties.
      */
     read: (call: ResourceCall, id: string, olds: PropertyMap, inputs: PropertyMap, isLookup = !hasProperties(olds)) =>
       runOperation(call, [olds, inputs], async (context) => {
         if (!id) throw new Error("cannot read: the id is empty");
         const reportFound = isLookup ? undefined : context.reportFound;
-        const result = await operations.read(id, olds.properties, { ...context, reportFound });
+        const isOfLookup = hasProperties(olds) && !hasProperties(inputs);
+        const result = await operations.read(id, isOfLookup ? {} : olds.properties, { ...context, reportFound });
         if (!result && isLookup)
           throw new UserError(
             `${operations.kind} ${JSON.stringify(id)}: does not exist; pass the id (not the name) of a ${operations.kind} in the account of the API key`,
@@ -269,7 +270,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         });
         const outputs = stateOf(result.outputs);
         recordObject(providerProcess, id, outputs);
-        return { outputs, inputs: stateOf(result.inputs) };
+        return { outputs, inputs: isOfLookup ? inputs : stateOf(result.inputs) };
       }),
 
     update: (call: ResourceCall, id: string, olds: PropertyMap, news: PropertyMap) =>

@@ -44,13 +44,17 @@ describe("a lookup by id", () => {
     );
   });
 
-  it("stores its secrets in state, but no mark, so that a later refresh detects a deletion", async () => {
-    const { provider } = bench({ read: async () => ({ inputs: {}, outputs: { pin: "4711" } }) });
-    expect(await provider.read("box-1", { ...internal, __existing: true })).toEqual({
+  it("stores its secrets in state, and a later refresh detects a deletion", async () => {
+    const results = [{ inputs: {}, outputs: { pin: "4711" } }, undefined];
+    const { provider } = bench({ read: async () => results.shift() });
+    const lookup = await provider.read("box-1", { ...internal, __existing: true });
+    const lookupInputs = { ...internal, __existing: true };
+    expect(lookup).toEqual({
       id: "box-1",
-      props: { ...internal, pin: asSecret("4711"), __secrets: [["pin"]] },
-      inputs: internal,
+      props: { ...lookupInputs, pin: asSecret("4711"), __secrets: [["pin"]] },
+      inputs: lookupInputs,
     });
+    expect(await provider.read("box-1", { ...lookup.props, pin: "4711" })).toEqual({ id: "", props: {} });
   });
 });
 

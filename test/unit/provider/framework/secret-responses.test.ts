@@ -207,7 +207,9 @@ const commands: [string, (engine: Engine, row: Row) => Promise<EngineProperties[
     "lookup and the refresh after it",
     async (engine) => {
       const outputs = await engine.lookUp();
-      return [outputs, ...(await engine.read(outputs, {}))];
+      const [inputs, refreshed] = await engine.read(outputs, {});
+      expect(Object.keys(inputs).filter((key) => !key.startsWith("__"))).toEqual([]);
+      return [outputs, refreshed];
     },
   ],
 ];
