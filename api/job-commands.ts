@@ -3,7 +3,7 @@ import { pathSegment } from "./address";
 import { type Clock, elapsedTime, systemClock } from "./clock";
 import { type CommandOutput, tableText } from "./command-output";
 import { findEndpoint, type NamedEndpoint } from "./endpoint-names";
-import { JobFailed, streamUntilFinal, waitUntilFinal } from "./job-waits";
+import { JobFailed, maxOutage, streamUntilFinal, waitUntilFinal } from "./job-waits";
 import { elementTexts, memberTexts } from "./json-text";
 import { parseJson, parseResponse } from "./response";
 import { endpointHealth, isFinal, type JobRecord, type JobStatus, jobRecord, jobStatus, jobVisibility } from "./shapes";
@@ -126,7 +126,8 @@ export async function runJob(
     printedReason = reason;
     return job;
   };
-  const onOutage = () => output.err(`the service does not respond; retrying to read job ${id} for 30 s`);
+  const onOutage = () =>
+    output.err(`the service does not respond; retrying to read job ${id} for ${maxOutage / 1000} s`);
   const readChunks = async () => chunksOf(await readNewJob(service, endpointId, `stream/${id}`));
   try {
     if (!stream) {

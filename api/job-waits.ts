@@ -34,7 +34,7 @@ interface OutageOption {
 const pollInterval = (elapsed: number): number => Math.min(Math.max(250, elapsed / 20), 2000);
 
 /** Time for which failed reads of a job are repeated: time for the service to restart, ms. */
-const maxOutage = 30_000;
+export const maxOutage = 30_000;
 
 /** Wait between failed reads, ms. */
 const outageInterval = 1_000;

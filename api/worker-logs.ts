@@ -3,6 +3,7 @@ import { pathSegment } from "./address";
 import { type Clock, systemClock } from "./clock";
 import { isApiError } from "./errors";
 import { parseJson } from "./response";
+import { limits } from "./shapes";
 import type { Transport } from "./transport";
 
 /** A line of a worker's output. */
@@ -53,9 +54,6 @@ const reconnectWait = 1_000;
 /** Maximum number of successive failures: time for the service to restart. */
 const maxFailures = 20;
 
-/** Maximum value of `tail` (contract). */
-const maxTail = 5_000;
-
 /** Options of {@link followWorkerLog}. */
 export interface WorkerLogOptions {
   /** Maximum number of past lines, up to 5000, which is the default. */
@@ -78,11 +76,11 @@ export interface WorkerLogOptions {
 export async function followWorkerLog(
   { transport, baseUrl }: { transport: Transport; baseUrl: string },
   [endpointId, workerId]: readonly [endpointId: string, workerId: string],
-  { tail = maxTail, after, signal, onOpen, onLine, clock = systemClock }: WorkerLogOptions,
+  { tail = limits.logTail, after, signal, onOpen, onLine, clock = systemClock }: WorkerLogOptions,
 ): Promise<string | undefined> {
   const root = { method: "GET", url: `${baseUrl}/serverless` };
   const worker = `${pathSegment(endpointId, "endpoint", root)}/workers/${pathSegment(workerId, "worker", root)}`;
-  const url = `${root.url}/${worker}/logs?tail=${Math.min(tail, maxTail)}`;
+  const url = `${root.url}/${worker}/logs?tail=${Math.min(tail, limits.logTail)}`;
   let lastId = after;
   let failures = 0;
   for (;;) {

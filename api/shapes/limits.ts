@@ -33,6 +33,8 @@ export const limits = {
   retention: { run: 30 * minute, runsync: minute, runsyncMax: 5 * minute },
   webhook: { attempts: 3, delay: 10 * second },
   templateRelease: 2 * minute,
+  /** Maximum number of past lines of a worker's log in REST v2. */
+  logTail: 5000,
 } as const;
 
 /** Job operations with separate rate limits. */

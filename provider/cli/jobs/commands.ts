@@ -11,13 +11,13 @@ import {
   runJob,
   untilInterrupted,
 } from "serverless-compute-api/job-commands";
+import { limits } from "serverless-compute-api/limits";
 import { settingsHelp, type Terminal } from "../terminal";
 import type { JobAccount } from "./job-account";
 import type { LogsFlags } from "./logs";
 
-/** Default and maximum number of past lines printed by `logs`; REST v2 returns at most 5000 of each worker. */
+/** Default number of past lines printed by `logs`. */
 const defaultLines = 100;
-const maxLines = 5000;
 
 /** Reads a JSON object; returns its text. */
 function readInput(text: string): string {
@@ -79,7 +79,7 @@ export function addJobCommands(program: Command, io: Terminal): void {
     .command("logs")
     .description("print the output of an endpoint's running workers; requires REST v2")
     .argument("<endpoint>", "id or name")
-    .option("--lines <n>", "number of past lines to print", wholeNumber(0, maxLines), defaultLines)
+    .option("--lines <n>", "number of past lines to print", wholeNumber(0, limits.logTail), defaultLines)
     .option("--follow", "keep printing new lines until Ctrl-C", false)
     .option("--json", "print each line as a line of JSON", false)
     .addHelpText("after", settingsHelp)

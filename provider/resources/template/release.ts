@@ -1,13 +1,11 @@
 import { type EndpointRecord, isApiError, type TemplateRecord } from "serverless-compute-api";
+import { limits } from "serverless-compute-api/shapes";
 import { callOptions, cleanupCallOptions } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import { UserError } from "../../framework/errors";
 import { endpointReader, endpointsOf, uses } from "./endpoints";
 
 const second = 1000;
-
-/** Documented maximum time (ms) between the last use of a template and its release (interface: Limits). */
-const releaseTime = 120 * second;
 
 /**
  * Interval until the next attempt (ms) after a wait of `elapsed` ms. The service documents a release within 2 minutes of the last
@@ -130,8 +128,8 @@ async function timeoutError(
         ? "no endpoint uses it, but a pod may, or an endpoint that was created with its id, which REST v2 does not show"
         : "no endpoint uses it, but a pod may";
   const release =
-    users.length === 0 && timeLimit < releaseTime
-      ? `; the service releases a template up to ${releaseTime / second} s after its last use`
+    users.length === 0 && timeLimit < limits.templateRelease
+      ? `; the service releases a template up to ${limits.templateRelease / second} s after its last use`
       : "";
   const setting =
     context.deadline === undefined

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import type { Clock } from "serverless-compute-api/clock";
+import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { notFound } from "../../errors";
 import type { Resources } from "../../resources";
@@ -30,7 +31,7 @@ const time = z.iso.datetime({ offset: true });
 const logQuery = z.object({
   source: z.enum(["container", "system"]).default("container"),
   /** Number of past lines to send first. */
-  tail: queryInteger(0, 5000).default(100),
+  tail: queryInteger(0, limits.logTail).default(100),
   /** Time after which to begin, instead of `tail`. */
   since: time.optional(),
 });
