@@ -24,8 +24,9 @@ export class JobFailed extends Error {
   }
 }
 
-/** Option of the waits of commands. */
-interface OutageOption {
+/** Options of reads that are repeated during an outage. */
+interface OutageOptions {
+  signal?: AbortSignal | undefined;
   /** Called after the first failed read of an outage. */
   onOutage?: (() => void) | undefined;
 }
@@ -50,9 +51,7 @@ const mayEnd = (error: unknown): boolean =>
 export async function readDespiteOutage<Data>(
   read: () => Promise<Data>,
   clock: Clock,
-  signal?: AbortSignal,
-  timeLimit = maxOutage,
-  onOutage?: () => void,
+  { signal, timeLimit = maxOutage, onOutage }: OutageOptions & { timeLimit?: number } = {},
 ): Promise<Data> {
   const end = elapsedTime(clock) + Math.min(maxOutage, timeLimit);
   for (let failures = 0; ; failures++) {
@@ -71,11 +70,11 @@ export async function readDespiteOutage<Data>(
 export async function waitUntilFinal(
   readJob: () => Promise<JobRecord>,
   clock: Clock,
-  { signal, onProgress, onOutage }: JobWaitOptions & OutageOption = {},
+  { signal, onProgress, onOutage }: JobWaitOptions & OutageOptions = {},
 ): Promise<JobRecord> {
   const startTime = elapsedTime(clock);
   for (;;) {
-    const job = await readDespiteOutage(readJob, clock, signal, maxOutage, onOutage);
+    const job = await readDespiteOutage(readJob, clock, { signal, onOutage });
     onProgress?.(job);
     if (isFinal(job.status)) return job;
     await clock.sleep(pollInterval(elapsedTime(clock) - startTime), signal);
@@ -87,17 +86,17 @@ export async function* streamUntilFinal<Output>(
   readOutputs: () => Promise<Output[]>,
   readJob: () => Promise<JobRecord>,
   clock: Clock,
-  { signal, secrets = [], onOutage }: JobStreamOptions & OutageOption = {},
+  { signal, secrets = [], onOutage }: JobStreamOptions & OutageOptions = {},
 ): AsyncGenerator<Output, void, undefined> {
   const startTime = elapsedTime(clock);
   let job: JobRecord | undefined;
   for (;;) {
     const readTime = elapsedTime(clock);
-    const outputs = await readDespiteOutage(readOutputs, clock, signal, maxOutage, onOutage);
+    const outputs = await readDespiteOutage(readOutputs, clock, { signal, onOutage });
     yield* outputs;
     if (outputs.length > 0) continue;
     if (job && isFinal(job.status)) break;
-    job = await readDespiteOutage(readJob, clock, signal, maxOutage, onOutage);
+    job = await readDespiteOutage(readJob, clock, { signal, onOutage });
     // Chunks may have arrived since the read, so the stream is read again.
     if (isFinal(job.status)) continue;
     // The service usually holds a read without new chunks for longer than the interval.

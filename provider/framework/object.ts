@@ -54,7 +54,8 @@ export function defineObject<Inputs extends NamedInputs, Outputs extends object,
   const importedObjectOf = async (object: ApiObject, context: Context): Promise<ImportedObject> => {
     const record = await completeObject(definition, object, {}, context, "import");
     const { id, name } = object;
-    const { inputs } = readResultOf(id, {}, observeObject(definition, record, {}, context), definition);
+    const observed = observeObject(definition, record, {}, context);
+    const { inputs } = readResultOf(id, {}, observed, definition, context.clients.dialect);
     return { id, name, inputs };
   };
   return {

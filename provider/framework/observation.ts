@@ -1,3 +1,4 @@
+import type { Dialect } from "serverless-compute-api";
 import { optionsOf } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { type Properties, toProperties, toValue, type Value } from "../engine/values";
@@ -48,7 +49,7 @@ export function outputsOf<ApiObject extends NamedObject>(
   const { inputs, outputs } = observeObject(definition, object, withoutOmitted(properties), context);
   return {
     ...pick(outputs, Object.keys(definition.outputs.shape)),
-    ...mergeRead(definition.inputs, properties, new Map(Object.entries(inputs))).determined,
+    ...mergeRead(definition.inputs, properties, new Map(Object.entries(inputs)), context.clients.dialect).determined,
   };
 }
 
@@ -62,9 +63,10 @@ export function readResultOf(
   olds: Properties,
   { inputs: reportedInputs, outputs: reportedOutputs }: ObservedObject<object, object>,
   { inputs: shape, outputs }: Pick<ResourceSchemas, "inputs" | "outputs">,
+  dialect: Dialect,
 ): ReadResult {
   const unread = unconfirmedIn(olds).filter((key) => !(key in reportedInputs));
-  const { inputs, determined } = mergeRead(shape, olds, new Map(Object.entries(reportedInputs)));
+  const { inputs, determined } = mergeRead(shape, olds, new Map(Object.entries(reportedInputs)), dialect);
   return {
     inputs,
     outputs: withOmitted(
@@ -88,6 +90,7 @@ function mergeRead(
   shape: z.ZodObject,
   olds: Properties,
   reported: Map<string, unknown>,
+  dialect: Dialect,
 ): { inputs: Properties; determined: Properties } {
   const hasState = Object.keys(olds).length > 0;
   const inputs: Properties = {};
@@ -101,7 +104,7 @@ function mergeRead(
     const isProgramValue = !hasState || !isOmitted(shape, key, olds);
     const isUnchanged =
       !reported.has(key) ||
-      diffProperty(shape, key, oldValue, newValue).length === 0 ||
+      diffProperty(shape, key, oldValue, newValue, dialect).length === 0 ||
       // A value that no program could set is never an input.
       !(isProgramValue || isAllowed(inner, newValue));
     const keepsOldValue = isUnchanged && (hasState || defaultValue === undefined);

@@ -108,7 +108,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
         bounded.ownedIds.set(id, "state");
         const actual = await definition.read(id, olds, bounded);
         if (!actual) return undefined;
-        return readResultOf(id, olds, actual, definition);
+        return readResultOf(id, olds, actual, definition, context.clients.dialect);
       }),
     update: (id, olds, news, context) => {
       const kept = keptValues(shape, olds, news);
@@ -117,7 +117,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
         runChange(bounded, async () => {
           bounded.ownedIds.set(id, "state");
           const inputs = checkedInputs.parse(withoutOmitted(news));
-          const changed = new Set(diff(olds, news).map(({ path }) => path[0]));
+          const changed = new Set(diff(olds, news, context.clients.dialect).map(({ path }) => path[0]));
           await deleteDuplicates(definition, olds, bounded);
           const update = { olds, news: inputs, properties: program, changed: (key: string) => changed.has(key) };
           const outputs = await definition.update(id, update, bounded);

@@ -70,3 +70,24 @@ test("types that other clients add to a pool are drift, which an update reverts"
   expect(await servedTypes(id)).toEqual(without("ADA_24"));
   await ServerlessEndpoint.delete(id, outputs, bench.context());
 });
+
+test("the order of the types is drift and a change only if the dialect has an order", async () => {
+  const [l4, a40] = ["NVIDIA L4", "NVIDIA A40"];
+  const orders = [
+    [l4, a40],
+    [a40, l4],
+  ];
+  const [first = {}, second = {}] = orders.map((gpuTypeIds) => inputsOf({ gpuTypeIds }));
+  const { id, outputs } = await ServerlessEndpoint.create(first, bench.context());
+  const typesAfterRefresh = async (olds: Properties) =>
+    (await ServerlessEndpoint.read(id, olds, bench.context()))?.inputs["gpuTypeIds"];
+  expect(await typesAfterRefresh(outputs)).toEqual([l4, a40]);
+  bench.drainRequests();
+  const updated = await ServerlessEndpoint.update(id, outputs, second, bench.context());
+  const patches = bench.drainRequests().filter((request) => request.startsWith("PATCH"));
+  expect(patches).toHaveLength(dialect === "v1" ? 1 : 0);
+  expect(await typesAfterRefresh(updated)).toEqual([a40, l4]);
+  // REST v1 reports the order of an earlier deployment, which is drift.
+  expect(await typesAfterRefresh(outputs)).toEqual(dialect === "v1" ? [a40, l4] : [l4, a40]);
+  await ServerlessEndpoint.delete(id, updated, bench.context());
+});

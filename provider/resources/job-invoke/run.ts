@@ -194,7 +194,7 @@ async function poll(
     return clients.jobs.status(endpointId, jobId, { ...options, visibilityLimit: timeLimit });
   };
   try {
-    return await readDespiteOutage(read, clock, signal, timeLimit);
+    return await readDespiteOutage(read, clock, { signal, timeLimit });
   } catch (error) {
     if (isApiError(error, "missing")) return undefined;
     throw error;

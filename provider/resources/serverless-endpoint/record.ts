@@ -14,8 +14,8 @@ const listIn = (desired: Properties, key: string): Value[] => {
 };
 
 /**
- * Returns the GPU types of an endpoint. REST v2 stores pools, which have no order, so the program's list is kept if the pools contain
- * exactly its types. A program without types and pools accepts those that the service selects.
+ * Returns the GPU types of an endpoint. REST v2 stores pools. A program without types and pools accepts the types that the service
+ * selects.
  */
 function gpuTypesOf(
   record: EndpointRecord,
@@ -29,8 +29,7 @@ function gpuTypesOf(
   const pools = { gpuPools: isImport || desired["gpuTypeIds"] !== undefined ? undefined : gpuPools };
   if (types.length === 0 && (anyGpuType || desired["gpuTypeIds"] !== undefined))
     return { gpuTypeIds: [], excludedGpuTypeIds, ...pools };
-  const hasSameTypes = types.length === gpuTypeIds.length && gpuTypeIds.every((type) => types.includes(type));
-  return { gpuTypeIds: hasSameTypes ? types : gpuTypeIds, excludedGpuTypeIds: [], ...pools };
+  return { gpuTypeIds, excludedGpuTypeIds: [], ...pools };
 }
 /** Returns true if a program selects its GPU types by pools. */
 const selectsPools = (desired: Properties): boolean =>

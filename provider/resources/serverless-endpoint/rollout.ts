@@ -96,7 +96,7 @@ export function followRollout(
     deadline.extend(await acquirePoll(context, ms));
     const { clients, clock, signal } = context;
     const read = () => clients.management.readWorkers(endpointId, callOptions(context));
-    current = await readDespiteOutage(read, clock, signal, deadline.remaining());
+    current = await readDespiteOutage(read, clock, { signal, timeLimit: deadline.remaining() });
     for (const worker of current.workers) {
       knownIds.add(worker.id);
       if (isOld(worker)) oldIds.add(worker.id);
