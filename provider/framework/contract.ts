@@ -154,6 +154,6 @@ export interface ResourceOperations {
   read(id: string, olds: Properties, context: Context): Promise<ReadResult | undefined>;
   /** Returns the new outputs. */
   update(id: string, olds: Properties, news: Properties, context: Context): Promise<Properties>;
-  /** Deleting an absent object succeeds. */
-  delete(id: string, olds: Properties, context: Context): Promise<void>;
+  /** Deletes the object and its duplicates; without an id, only the duplicates. Deleting an absent object succeeds. */
+  delete(id: string | undefined, olds: Properties, context: Context): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Dialect } from "serverless-compute-api";
 import { optionsOf, type PropertyOptions } from "serverless-compute-api/shapes";
 import type { z } from "zod";
-import { type Properties, stringAt, toProperties } from "../engine/values";
+import { type Properties, stringAt, textsIn, toProperties } from "../engine/values";
 import type { Change, Context, PlannedChange, ResourceOperations } from "./contract";
 import type { Plan, ResourceDefinition, ResourceSchemas } from "./definition";
 import { helpOf, ResourceInitError, UserError } from "./errors";
@@ -129,7 +129,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
       runBounded({ label: labelOf(olds, id), operation: "delete" }, olds, context, async (bounded) => {
         try {
           await deleteDuplicates(definition, olds, bounded);
-          await definition.delete(id, bounded);
+          if (id !== undefined) await definition.delete(id, bounded);
         } catch (error) {
           invalidateLists(bounded);
           throw error;
@@ -138,15 +138,14 @@ export function defineResource<Inputs extends object, Outputs extends object>(
   };
 }
 
-/** Deletes duplicates that a create could not delete. */
+/** Deletes duplicates that a create could not delete, except those that a resource of the program has by now. */
 async function deleteDuplicates(
   definition: { delete(id: string, context: Context): Promise<void> },
   olds: Properties,
   context: Context,
 ): Promise<void> {
-  const ids = olds[duplicatesKey];
-  if (!Array.isArray(ids)) return;
-  for (const id of ids) if (typeof id === "string") await definition.delete(id, context);
+  for (const id of textsIn(olds[duplicatesKey]))
+    if (!context.ownedIds.has(id)) await definition.delete(id, context);
 }
 
 /** Runs an operation that changes objects of the service; earlier reads are invalidated. */

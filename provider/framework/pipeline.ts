@@ -282,7 +282,8 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
     delete: (call: ResourceCall, id: string, olds: PropertyMap) =>
       runOperation(call, [olds], async (context) => {
         const [keeper] = [...providerProcess.deployment().keptIds].find(([, keptId]) => keptId === id) ?? [];
-        if (keeper === undefined) return operations.delete(id, olds.properties, context);
+        await operations.delete(keeper === undefined ? id : undefined, olds.properties, context);
+        if (keeper === undefined) return;
         const reason =
           keeper === call.urn
             ? "replaced, because its replacement adopted it; to replace it, set the resource option deleteBeforeReplace: true"

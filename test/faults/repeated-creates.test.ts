@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { Properties } from "../../provider/engine/values";
+import type { Context } from "../../provider/framework/contract";
 import { ResourceInitError } from "../../provider/framework/errors";
 import { kinds } from "../../provider/resources";
 import { useLifecycleBench } from "../support/lifecycle-bench";
@@ -50,6 +52,31 @@ describe.each(cases)(
       expect(await lifecycle.update(outcome.id, state, inputs, bench.context())).not.toHaveProperty("duplicates");
       expect(await idsOf(name)).toEqual([outcome.id]);
     });
+
+    // A name that is unique at the service has no duplicates.
+    if (!unique)
+      test("deletes a duplicate later, unless a resource of the program has it by then", async () => {
+        const verbs = {
+          update: (id: string, state: Properties, name: string, context: Context) =>
+            lifecycle.update(id, state, generatedInputsOf(name), context),
+          delete: (id: string, state: Properties, _name: string, context: Context) =>
+            lifecycle.delete(id, state, context),
+          "delete of a kept object": (_id: string, state: Properties, _name: string, context: Context) =>
+            lifecycle.delete(undefined, state, context),
+        };
+        for (const [verb, run] of Object.entries(verbs))
+          for (const isOwned of [false, true]) {
+            const name = freshName();
+            const inputs = generatedInputsOf(name);
+            const { id, outputs } = await lifecycle.create(inputs, bench.context());
+            const other = await lifecycle.create(generatedInputsOf(freshName()), bench.context());
+            const context = bench.context();
+            if (isOwned) context.ownedIds.set(other.id, "state");
+            await run(id, { ...outputs, duplicates: [other.id] }, name, context);
+            const exists = async (of: string) => (await lifecycle.read(of, {}, bench.context())) !== undefined;
+            expect([verb, await exists(id), await exists(other.id)]).toEqual([verb, verb !== "delete", isOwned]);
+          }
+      });
 
     test("under a name of the program lists both objects if a gateway repeats the request and the response is lost", async () => {
       const name = freshName();

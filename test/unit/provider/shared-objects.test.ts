@@ -174,7 +174,7 @@ describe.each(Object.entries(variants))("with the %s", (_name, variant) => {
         if (inputs["label"] === "createUnfinished") throw new ResourceInitError("unfinished", "box-1", inputs);
         return { id: "box-1", outputs: inputs };
       },
-      delete: async (id) => void deleted.push(id),
+      delete: async (id) => void (id !== undefined && deleted.push(id)),
     });
     const host: ProviderProcess = {
       ...createProviderProcess(() => undefined),
