@@ -144,8 +144,7 @@ async function deleteDuplicates(
   olds: Properties,
   context: Context,
 ): Promise<void> {
-  for (const id of textsIn(olds[duplicatesKey]))
-    if (!context.ownedIds.has(id)) await definition.delete(id, context);
+  for (const id of textsIn(olds[duplicatesKey])) if (!context.ownedIds.has(id)) await definition.delete(id, context);
 }
 
 /** Runs an operation that changes objects of the service; earlier reads are invalidated. */

@@ -123,10 +123,8 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
     { urn, olds, news }: { urn: string; olds: PropertyMap; news: PropertyMap },
     run: RunCheck,
   ): Promise<void> => {
-    const { adoptExisting, name } = news.properties;
-    const isCreate = olds.properties["name"] !== name;
-    if (!operations.adoptionWarning || urn === "" || adoptExisting !== true || !isCreate) return;
     const { adoptionWarning } = operations;
+    if (!adoptionWarning || urn === "" || hasProperties(olds) || news.properties["adoptExisting"] !== true) return;
     const warning = await run((context) => adoptionWarning(news.properties, context)).catch(
       (error: unknown) => `adoptExisting: the changes of an adoption cannot be shown: ${messageOf(error)}`,
     );

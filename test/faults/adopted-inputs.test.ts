@@ -150,15 +150,19 @@ test("an unknown input counts as a change", async () => {
 describe("the preview of an adoption", () => {
   const news = { imageName: "new:2", env: { B: "2" }, dockerArgs: "serve", adoptExisting: true };
   /** Warnings of a check in both provider variants. */
-  async function warningsOf(name: string, connect: ProviderProcess["connect"] | undefined): Promise<string[]> {
+  async function warningsOf(
+    name: string,
+    connect: ProviderProcess["connect"] | undefined,
+    olds: { name?: string } = {},
+  ): Promise<string[]> {
     const warnings: string[] = [];
     const host = configuredProcess({ dialect });
     const log = { ...host.log, warning: async (_urn: string, text: string) => void warnings.push(text) };
     const variant = { ...host, log, ...(connect && { connect }) };
     const urn = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/serverless:Template::chat";
-    const request = { urn, olds: engineProperties({}), news: engineProperties({ name, ...news }) };
+    const request = { urn, olds: engineProperties(olds), news: engineProperties({ name, ...news }) };
     await resourceCalls(variant, kinds).check({ ...request, randomSeed: undefined, autonaming: undefined });
-    await createProvider(kinds.Template, variant).check?.({}, { name, ...news, __urn: urn });
+    await createProvider(kinds.Template, variant).check?.(olds, { name, ...news, __urn: urn });
     return warnings;
   }
 
@@ -177,6 +181,8 @@ describe("the preview of an adoption", () => {
     const warning = `adoptExisting: the existing Template ${id} is adopted and changes in place: imageName (now "old:1"), dockerArgs, env.A, env.B`;
     expect(await warningsOf(name, () => ({ clients, settings }))).toEqual([warning, warning]);
     expect(await warningsOf(freshName(), () => ({ clients, settings }))).toEqual([]);
+    // A deployed resource is renamed in place, or replaced, for which the engine checks it again as a new one.
+    expect(await warningsOf(name, () => ({ clients, settings }), { name: freshName() })).toEqual([]);
   });
 
   test("without a key says that the changes cannot be shown", async () => {
