@@ -1,9 +1,11 @@
 import type { constructRequest, constructResponse, Request, Response } from "../engine/messages";
 import { connectMonitor, type Registered } from "../engine/monitor";
 import { isProperties, type Path, type PropertyMap, Unknown, type Value, valueAt } from "../engine/values";
+import type { ProviderProcess } from "../framework/process";
 import { checkInputs } from "../framework/properties/check";
 import { isSecretAt } from "../framework/properties/secret-paths";
 import { verifiedEndpointInputs } from "../resources/verified-endpoint/inputs";
+import { pathsOf, pathWarnings } from "../resources/verified-endpoint/option-paths";
 
 type ConstructRequest = Request<typeof constructRequest>;
 type ConstructResponse = Response<typeof constructResponse>;
@@ -20,10 +22,15 @@ interface Property {
 
 const prefix = "serverless-compute:index:";
 const component = `${prefix}VerifiedEndpoint`;
+/** Resources of the component by the input with their inputs. */
+const kinds = { template: "Template", endpoint: "ServerlessEndpoint" } as const;
 
 /** Registers a VerifiedEndpoint with the engine, which deploys its endpoint and its template, if it has one, through this provider. */
-export async function construct(request: ConstructRequest): Promise<ConstructResponse> {
-  const { type, name, monitorEndpoint, inputs, customTimeouts } = request;
+export async function construct(
+  request: ConstructRequest,
+  { log }: Pick<ProviderProcess, "log">,
+): Promise<ConstructResponse> {
+  const { type, name, monitorEndpoint, inputs, customTimeouts, ignoreChanges, replaceOnChanges } = request;
   if (type !== component) throw new Error(`unknown component ${type}; this provider supports only ${component}`);
   const { failures } = checkInputs(verifiedEndpointInputs, {}, inputs.properties, undefined, inputs.secretPaths);
   if (failures.length > 0) throw new Error(failures.map(({ path, reason }) => `${path}: ${reason}`).join("\n"));
@@ -31,14 +38,17 @@ export async function construct(request: ConstructRequest): Promise<ConstructRes
   const monitor = connectMonitor(monitorEndpoint);
   try {
     const { urn } = await monitor.register(componentOf(request));
-    // The engine passes the component's options to its resources, except for the timeouts.
-    const register = (kind: string, properties: readonly Property[]): Promise<Registered> =>
+    for (const warning of pathWarnings({ ignoreChanges, replaceOnChanges })) void log.warning(urn, warning);
+    // The engine passes the component's options to its resources, except for the timeouts and the paths of inputs.
+    const register = (part: keyof typeof kinds, properties: readonly Property[]): Promise<Registered> =>
       monitor.register({
-        type: prefix + kind,
+        type: prefix + kinds[part],
         name,
         parent: urn,
         custom: true,
         customTimeouts,
+        ignoreChanges: pathsOf(part, ignoreChanges),
+        replaceOnChanges: pathsOf(part, replaceOnChanges),
         object: propertyMapOf(properties),
         propertyDependencies: dependenciesOf(properties),
         dependencies: [...new Set(properties.flatMap(({ urns }) => urns))],
@@ -48,10 +58,10 @@ export async function construct(request: ConstructRequest): Promise<ConstructRes
     const template =
       (inputs.properties["template"] ?? null) === null
         ? undefined
-        : await register("Template", [...inputsIn("template", request), replaceOnChange]);
+        : await register("template", [...inputsIn("template", request), replaceOnChange]);
     const templateId = template ? [outputOf(template, "id", "templateId", request)] : [];
     const verify = inputOf("verify", request);
-    const endpoint = await register("ServerlessEndpoint", [...inputsIn("endpoint", request), ...templateId, verify]);
+    const endpoint = await register("endpoint", [...inputsIn("endpoint", request), ...templateId, verify]);
 
     const outputs = [
       outputOf(endpoint, "id", "endpointId", request),

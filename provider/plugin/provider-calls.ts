@@ -28,7 +28,9 @@ export function providerCalls(
     CheckConfig: wrapHandler(messages.checkRequest, messages.checkResponse, config.checkConfig),
     DiffConfig: wrapHandler(messages.diffRequest, messages.diffResponse, config.diffConfig),
     Configure: wrapHandler(messages.configureRequest, messages.configureResponse, config.configure),
-    Construct: wrapHandler(messages.constructRequest, messages.constructResponse, construct),
+    Construct: wrapHandler(messages.constructRequest, messages.constructResponse, (request) =>
+      construct(request, providerProcess),
+    ),
     Check: wrapHandler(messages.checkRequest, messages.checkResponse, resource.check),
     Diff: wrapHandler(messages.diffRequest, messages.diffResponse, resource.diff),
     Create: wrapHandler(messages.createRequest, messages.createResponse, resource.create),

@@ -77,13 +77,18 @@ outputs:
     expect(service.proxy.requests).toEqual([]);
   });
 
-  it("passes protect and customTimeouts to its resources", async () => {
-    await stack.writeProgram(program("{ protect: true, customTimeouts: { update: 90s } }"));
-    await stack.up();
+  it("passes protect, customTimeouts and ignoreChanges to its resources", async () => {
+    const options =
+      "{ protect: true, customTimeouts: { update: 90s }, ignoreChanges: [endpoint.workersMax, workersMin] }";
+    await stack.writeProgram(program(options).replace("workersMax: 1", "workersMax: 2"));
+    const { output } = await stack.up();
+    expect(output).toContain('ignoreChanges: "workersMin" has no effect');
     const ownResources = (await stack.resources()).filter((resource) => typesOf(resource).startsWith(component));
     expect(ownResources).toHaveLength(3);
     for (const resource of ownResources)
       expect(resource).toMatchObject({ protect: true, customTimeouts: { update: 90 } });
+    const [endpoint] = ownResources.filter(({ type }) => type.endsWith(":ServerlessEndpoint"));
+    expect(endpoint?.inputs).toMatchObject({ workersMax: 1 });
   });
 
   it("keeps its resources under another name with an alias", async () => {

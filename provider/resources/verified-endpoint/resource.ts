@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import type { ServerlessEndpointArgs, ServerlessEndpointVerifyArgs, TemplateArgs } from "../../generated/args";
 import { ServerlessEndpoint } from "../serverless-endpoint/resource";
 import { Template } from "../template/resource";
+import { pathsOf, pathWarnings } from "./option-paths";
 
 /** Inputs of a {@link VerifiedEndpoint}. */
 export interface VerifiedEndpointArgs {
@@ -15,8 +16,8 @@ export interface VerifiedEndpointArgs {
 
 /**
  * Endpoint with a safe rollout. After each change of its container, a worker of the new version must complete a job as expected. If
- * the job fails, the endpoint is rolled back to the previous version. With `template`, each change creates a new template; the
- * option `customTimeouts` applies to both resources.
+ * the job fails, the endpoint is rolled back to the previous version. With `template`, each change creates a new template. The
+ * option `customTimeouts` applies to both resources, and `ignoreChanges` and `replaceOnChanges` to paths such as `endpoint.workersMax`.
  * ```ts
  * const chat = new VerifiedEndpoint("chat", {
  *   endpoint: {
@@ -50,12 +51,19 @@ export class VerifiedEndpoint extends pulumi.ComponentResource {
     const { template, endpoint = {}, verify }: Partial<VerifiedEndpointArgs> = args ?? {};
     // The endpoint would be deployed without a verification.
     if (verify === undefined) throw new pulumi.ResourceError(`VerifiedEndpoint "${name}": verify: is required`, this);
-    // The engine passes a component's providers and similar options to its resources, but not its timeouts.
-    const options = { parent: this, ...(opts?.customTimeouts && { customTimeouts: opts.customTimeouts }) };
-    this.template = template && new Template(name, { ...template, replaceOnChange: true }, options);
+    const { customTimeouts, ignoreChanges, replaceOnChanges } = opts ?? {};
+    for (const warning of pathWarnings({ ignoreChanges, replaceOnChanges })) void pulumi.log.warn(warning, this);
+    // The engine passes a component's providers and similar options to its resources, but not these.
+    const optionsOf = (part: "template" | "endpoint"): pulumi.CustomResourceOptions => ({
+      parent: this,
+      ...(customTimeouts && { customTimeouts }),
+      ...(ignoreChanges && { ignoreChanges: pathsOf(part, ignoreChanges) }),
+      ...(replaceOnChanges && { replaceOnChanges: pathsOf(part, replaceOnChanges) }),
+    });
+    this.template = template && new Template(name, { ...template, replaceOnChange: true }, optionsOf("template"));
     this.templateId = this.template?.id ?? pulumi.output(undefined);
     const inputs = this.template ? { ...endpoint, templateId: this.template.id } : endpoint;
-    this.endpoint = new ServerlessEndpoint(name, { ...inputs, verify }, options);
+    this.endpoint = new ServerlessEndpoint(name, { ...inputs, verify }, optionsOf("endpoint"));
     this.endpointId = this.endpoint.id;
     this.url = this.endpoint.url;
     this.version = this.endpoint.version;

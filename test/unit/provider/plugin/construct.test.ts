@@ -24,12 +24,15 @@ let monitor: Server;
 let address: string;
 let registered: RegisterResourceRequest[];
 let outputs: unknown[];
+let warnings: string[];
+const log = { progress: () => undefined, warning: async (_urn: string, text: string) => void warnings.push(text) };
 /** The response of the monitor to a registration. */
 let respondTo: (type: string) => { id?: string; object?: Record<string, JavaScriptValue> };
 
 beforeEach(async () => {
   registered = [];
   outputs = [];
+  warnings = [];
   respondTo = (type) => ({ id: `${type}-id`, object: { url: "http://u", version: 2, revision: secret("abc") } });
   monitor = new Server();
   monitor.addService(ResourceMonitorService, {
@@ -67,23 +70,32 @@ beforeEach(async () => {
 });
 afterEach(() => monitor.forceShutdown());
 
+interface ConstructOptions {
+  dryRun?: boolean;
+  dependencies?: Record<string, string[]>;
+  /** Paths of the resource options ignoreChanges and replaceOnChanges. */
+  paths?: string[];
+}
+
 /** Constructs the component from a request of the engine. */
 async function constructed(
   inputs: Record<string, JavaScriptValue>,
-  { dryRun = false, dependencies = {} }: { dryRun?: boolean; dependencies?: Record<string, string[]> } = {},
+  { dryRun = false, dependencies = {}, paths = [] }: ConstructOptions = {},
 ): Promise<ConstructResponse> {
   const request = new ConstructRequest();
   request.setType(component);
   request.setName("chat");
   request.setDryrun(dryRun);
   request.setMonitorendpoint(address);
+  request.setIgnorechangesList(paths);
+  request.setReplaceonchangesList(paths);
   request.setInputs(Struct.fromJavaScript(inputs));
   for (const [key, urns] of Object.entries(dependencies)) {
     const list = new ConstructRequest.PropertyDependencies();
     list.setUrnsList(urns);
     request.getInputdependenciesMap().set(key, list);
   }
-  const response = await construct(messages.constructRequest.decode(Buffer.from(request.serializeBinary())));
+  const response = await construct(messages.constructRequest.decode(Buffer.from(request.serializeBinary())), { log });
   return ConstructResponse.deserializeBinary(messages.constructResponse.encode(response));
 }
 
@@ -149,6 +161,31 @@ it("returns unknown outputs in a preview of a create, and registers unknown inpu
     version: 1,
     revision: unknown,
   });
+});
+
+it("passes ignoreChanges and replaceOnChanges to the resource with the input, and warns about paths without one", async () => {
+  const paths = [
+    "endpoint.workersMax",
+    "template.env.A",
+    "verify",
+    "verify.timeout",
+    "workersMax",
+    "endpoint",
+    "verifyX",
+  ];
+  await constructed(good, { paths });
+  const byKind = registered.slice(1).map((resource) => [resource.getType().replace(/^.*:/, ""), resource] as const);
+  for (const [kind, resource] of byKind) {
+    const expected = kind === "Template" ? ["env.A"] : ["workersMax", "verify", "verify.timeout"];
+    expect([resource.getIgnorechangesList(), resource.getReplaceonchangesList()]).toEqual([expected, expected]);
+  }
+  expect(warnings).toEqual(
+    ["ignoreChanges", "replaceOnChanges"].flatMap((option) =>
+      ["workersMax", "endpoint", "verifyX"].map(
+        (path) => `${option}: "${path}" has no effect; begin it with "endpoint.", "template." or "verify"`,
+      ),
+    ),
+  );
 });
 
 it.each([

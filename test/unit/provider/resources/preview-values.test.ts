@@ -166,6 +166,24 @@ describe("a VerifiedEndpoint", () => {
     ]);
   });
 
+  test("passes replaceOnChanges to the resource with the input, and warns about paths without one", async () => {
+    const warnings: string[] = [];
+    const warn = vi.spyOn(pulumi.log, "warn").mockImplementation(async (text) => void warnings.push(text));
+    onTestFinished(() => warn.mockRestore());
+    const paths = ["endpoint.workersMax", "template.env", "verify.timeout", "idleTimeout"];
+    const options = { ignoreChanges: paths, replaceOnChanges: paths };
+    const chat = new VerifiedEndpoint("chat", { template: { imageName: "acme/chat:1" }, verify }, options);
+    await previewValueOf(chat.endpointId);
+    // The SDK's mocks do not receive ignoreChanges.
+    const pathsOf = (kind: string) => registered.get(`${kind} chat`)?.inputs.__replaceOnChanges;
+    expect([pathsOf("Template"), pathsOf("ServerlessEndpoint")]).toEqual([["env"], ["workersMax", "verify.timeout"]]);
+    expect(warnings).toEqual(
+      ["ignoreChanges", "replaceOnChanges"].map(
+        (option) => `${option}: "idleTimeout" has no effect; begin it with "endpoint.", "template." or "verify"`,
+      ),
+    );
+  });
+
   test("without timeouts passes none on", async () => {
     const chat = new VerifiedEndpoint("plain", { template: { imageName: "acme/chat:1" }, verify });
     await previewValueOf(chat.endpointId);
