@@ -17,6 +17,14 @@ const wireOf = ({ properties, secretPaths }: PropertyMap, { wire }: InternalInpu
   ...wire,
 });
 
+/** State for the SDK: records which values are secret, because later operations receive them as plain text. */
+function stateOf(outputs: PropertyMap, internal: InternalInputs): EngineProperties {
+  const paths = outputs.secretPaths.filter((path) => valueAt(outputs.properties, path) !== undefined);
+  const state = wireOf(outputs, internal);
+  if (paths.length > 0) state["__secrets"] = [...new Map(paths.map((path) => [JSON.stringify(path), path])).values()];
+  return state;
+}
+
 /**
  * Adapts the operations of a kind to the dynamic SDK: removes and restores internal inputs, and converts failures for Pulumi's output.
  */
@@ -39,7 +47,7 @@ export function createProvider(
       const subject = `${operations.kind} ${JSON.stringify(internal.resourceName)}, ${operation}`;
       if (!(thrown instanceof ResourceInitError)) throw sdkError(subject, messageOf(thrown));
       const { id, outputs, secretPaths } = thrown;
-      const properties = wireOf({ properties: outputs, secretPaths: secretPaths.outputs }, internal);
+      const properties = stateOf({ properties: outputs, secretPaths: secretPaths.outputs }, internal);
       throw sdkError(subject, messageOf(thrown), { id, properties });
     }
   };
@@ -86,7 +94,7 @@ export function createProvider(
       const inputs = splitProperties(news);
       return callOperation("create", inputs, async (call) => {
         const { id, outputs } = await pipeline.create(call, inputs);
-        return { id, outs: wireOf(outputs, inputs.internal) };
+        return { id, outs: stateOf(outputs, inputs.internal) };
       });
     },
 
@@ -98,22 +106,14 @@ export function createProvider(
         const isLookup = isLookedUp && Object.keys(state.properties).length === 0;
         const result = await pipeline.read(call, id, state, inputs, isLookup);
         if (!result) return { id: "", props: {} };
-        const { outputs } = result;
-        const props = wireOf(outputs, state.internal);
-        // The engine records no inputs of a lookup, so a refresh learns only from the outputs what is secret.
-        if (isLookedUp) {
-          const paths = outputs.secretPaths.filter((path) => valueAt(outputs.properties, path) !== undefined);
-          // A refresh gets the paths of the state and finds them again.
-          props["__secrets"] = [...new Map(paths.map((path) => [JSON.stringify(path), path])).values()];
-        }
-        return { id, props, inputs: wireOf(result.inputs, state.internal) };
+        return { id, props: stateOf(result.outputs, state.internal), inputs: wireOf(result.inputs, state.internal) };
       });
     },
 
     update: (id, olds: EngineProperties, news: EngineProperties) => {
       const newProperties = splitProperties(news);
       return callOperation("update", newProperties, async (call) => ({
-        outs: wireOf(await pipeline.update(call, id, splitProperties(olds), newProperties), newProperties.internal),
+        outs: stateOf(await pipeline.update(call, id, splitProperties(olds), newProperties), newProperties.internal),
       }));
     },
 

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { EngineProperties } from "../../../../provider/engine/engine-properties";
+import { ResourceInitError } from "../../../../provider/framework/errors";
 import { asSecret, bench, errorOf, internal } from "./box";
 
 describe("the results of the verbs", () => {
@@ -34,6 +36,34 @@ describe("the results of the verbs", () => {
     expect(await provider.read("box-1", { ...internal })).toEqual({ id: "", props: {} });
   });
 });
+
+it.each(["create", "read", "failed create"])(
+  "a value that only the service has set is not in the errors after a %s",
+  async (operation) => {
+    const reported = { ...internal, env: { A: "mine", TOKEN: "foreign-4711" } };
+    const program = { ...internal, env: { A: "mine" } };
+    const { provider } = bench({
+      options: { env: { foreignSecret: true } },
+      create: async () => {
+        if (operation === "create") return { id: "box-1", outputs: reported };
+        throw new ResourceInitError("unfinished", "box-1", reported);
+      },
+      read: async (id) => ({ id, inputs: reported, outputs: reported }),
+      update: async () => Promise.reject(new Error("env: foreign-4711 is too long")),
+      delete: async () => Promise.reject(new Error("env: foreign-4711 is in use")),
+    });
+    const outputs = async (): Promise<EngineProperties> => {
+      if (operation === "create") return (await provider.create(program)).outs;
+      if (operation === "read") return (await provider.read("box-1", program)).props;
+      return Object.assign({ properties: {} }, await errorOf(() => provider.create(program))).properties;
+    };
+    // The engine sends the values of secrets as plain text.
+    const state = { ...(await outputs()), env: reported.env };
+    const update = await errorOf(() => provider.update("box-1", state, program));
+    const deletion = await errorOf(() => provider.delete("box-1", state));
+    expect([update.message, deletion.message]).toEqual(["env: [secret] is too long", "env: [secret] is in use"]);
+  },
+);
 
 describe("a lookup by id", () => {
   it("fails for a missing object, because the engine would accept an empty result", async () => {
