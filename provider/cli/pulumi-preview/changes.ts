@@ -100,16 +100,40 @@ function propertiesOf(step: Step, kind: Kind | undefined, source: "program" | "s
       new: maskCredentials(path.at(-1) ?? "", value),
       forcesReplacement: forcesReplacement(path),
     }));
-  if (changes.length > 0) return changes;
-  // Both sides of a changed secret look the same.
-  const paths = Object.keys(step.detailedDiff ?? {});
-  const secretPaths = paths.length > 0 ? paths : Object.keys(news).filter((key) => news[key] === secretValue);
-  return secretPaths.map((property) => ({
-    property,
-    old: secretValue,
-    new: secretValue,
-    forcesReplacement: forcesReplacement([property]),
-  }));
+  // Both sides of a changed secret look the same. The engine reports no paths for updates of dynamic resources.
+  const { detailedDiff, replaceReasons } = step;
+  const reported = Object.keys(detailedDiff ?? Object.fromEntries((replaceReasons ?? []).map((key) => [key, true])));
+  const secretPaths = maskedPaths([], olds, news);
+  const changedSecrets =
+    changes.length + reported.length === 0
+      ? secretPaths.filter((path) => path in news)
+      : reported.filter(
+          (path) =>
+            secretPaths.some((secret) => overlap(path, secret)) &&
+            !changes.some(({ property }) => overlap(path, property)),
+        );
+  return [
+    ...changes,
+    ...changedSecrets.map((property) => ({
+      property,
+      old: secretValue,
+      new: secretValue,
+      forcesReplacement: (replaceReasons ?? []).some((reason) => overlap(reason, property)),
+    })),
+  ];
+}
+
+/** Texts of the paths with a secret on both sides. */
+function maskedPaths(path: string[], old: unknown, value: unknown): string[] {
+  if (isRecord(old) && isRecord(value))
+    return Object.keys(value).flatMap((key) => maskedPaths([...path, key], old[key], value[key]));
+  return hasMaskedValue(old) && hasMaskedValue(value) ? [pathText(path)] : [];
+}
+
+/** True if one path is the other one or leads to it. */
+function overlap(path: string, other: string): boolean {
+  const [short = "", long = ""] = path.length < other.length ? [path, other] : [other, path];
+  return long.startsWith(short) && /^([.[]|$)/.test(long.slice(short.length));
 }
 
 /** True if a property that looks different is the same, or if the program omits it, so that the service may have any value. */

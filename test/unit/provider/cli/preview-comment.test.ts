@@ -169,6 +169,37 @@ describe("a comment", () => {
     expect(updated).toContain('`env.A` | `"1"` → `"2"` |');
   });
 
+  it.each([
+    [
+      "of the plugin",
+      { detailedDiff: { "env.TOKEN": {}, "env.MODE": {}, 'env["a.b"]': {}, dockerStartCmd: {} } },
+      ["`env.TOKEN`", '`env["a.b"]`', "`dockerStartCmd`"],
+    ],
+    [
+      "of a resource of the plugin that is replaced",
+      { detailedDiff: { "env.TOKEN": {}, "env.MODE": {} }, replaceReasons: ["env"] },
+      ["`env.TOKEN` forces replacement"],
+    ],
+    [
+      "of a dynamic resource that is replaced",
+      { detailedDiff: null, replaceReasons: ["imageName", "dockerStartCmd"] },
+      ["`dockerStartCmd` forces replacement"],
+    ],
+  ])("lists changed secrets %s beside other changes, and no unchanged secret", async (_, parts, expected) => {
+    const secret = "[secret]";
+    const olds = {
+      env: { TOKEN: secret, KEPT: secret, "a.b": secret, MODE: "1" },
+      imageName: "a:1",
+      dockerStartCmd: secret,
+    };
+    const news = { ...olds, env: { ...olds.env, MODE: "2" }, imageName: "a:2" };
+    const urn = "urn:pulumi:dev::shop::serverless-compute:index:Template::chat";
+    const step = { op: "update", urn, oldState: { inputs: olds }, newState: { inputs: news }, ...parts };
+    const rows = (await comment(previewOf(step))).split("\n").filter((row) => row.includes("`[secret]` → `[secret]`"));
+    const properties = rows.map((row) => row.split(" | ")[2]);
+    expect(properties).toEqual(expected);
+  });
+
   it("redacts secrets even if the preview contains them", async () => {
     const urn = "urn:pulumi:dev::shop::serverless-compute:index:Secret::token";
     const wrapped = {
