@@ -12,7 +12,7 @@ const { enhancedResolveOptions, ...cruiseOptions } = options;
 /** The modules below folders, and the imports that violate a rule. */
 async function imports(baseDir: string, folders: string[]) {
   const settings = { ...cruiseOptions, baseDir, ruleSet: { forbidden }, validate: true, skipAnalysisNotInRules: true };
-  const { output } = await cruise(folders, settings, { ...enhancedResolveOptions, bustTheCache: true });
+  const { output } = await cruise(folders, settings, enhancedResolveOptions);
   if (typeof output === "string") throw new Error(output);
   const { modules, summary } = output;
   return { modules, violations: summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} → ${to}`) };

@@ -30,7 +30,7 @@ const firstInterval = { async: 250, sync: 75 } as const satisfies Record<JobSpec
  * most 250 ms within ten minutes, the default execution timeout (interface: Limits), then 1/2400 of the elapsed time. An hour takes
  * 3,700 polls.
  */
-const pollInterval = (elapsed: number, mode: JobSpec["mode"]): number =>
+export const pollInterval = (elapsed: number, mode: JobSpec["mode"]): number =>
   elapsed < 5 * second ? firstInterval[mode] : Math.min(Math.max(400, elapsed / 1200), 2 * second);
 
 /** First and longest interval between unchanged progress lines (ms), longer than polls because a CI log keeps each line. */

@@ -8,7 +8,7 @@ import { startScriptedJobs } from "../../../support/scripted-service";
 const { JobInvoke } = kinds;
 
 const job = (status: string, more: object = {}): Behaviour => json({ id: "j1", status, ...more });
-const inputsOf = (mode: string) => JobInvoke.check({}, { endpointId: "e1", input: {}, mode }, naming()).inputs;
+const { inputs } = JobInvoke.check({}, { endpointId: "e1", input: {} }, naming());
 const failureOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     (response) => `succeeded with ${JSON.stringify(response)}`,
@@ -25,21 +25,16 @@ const faults: [string, Behaviour, string][] = [
   ["a lost connection", { action: "hang up" }, "the connection to "],
   ["an unexpected response", json({ id: 7 }), "sent an unexpected response"],
 ];
-const variants = faults.flatMap(([fault, status, text]) =>
-  ["async", "sync"].map((mode): [string, string, Behaviour, string] => [mode, fault, status, text]),
-);
 
-test.each(variants)(
-  "a job whose state cannot be read is cancelled, and the message names it (%s, %s)",
-  async (mode, _fault, status, text) => {
-    const queued = (): Behaviour => job("IN_QUEUE");
+test.each(faults)(
+  "a job whose state cannot be read is cancelled, and the message names it (%s)",
+  async (_fault, status, text) => {
     const { context, calls } = await startScriptedJobs({
-      run: queued,
-      runsync: queued,
+      run: () => job("IN_QUEUE"),
       status: () => status,
       cancel: () => job("CANCELLED"),
     });
-    const message = await failureOf(JobInvoke.create(inputsOf(mode), context));
+    const message = await failureOf(JobInvoke.create(inputs, context));
     expect(message).toMatch(/^job j1 on endpoint "e1": /);
     expect(message).toContain(text);
     expect(message).toMatch(/\nThe job was cancelled\.$/);
@@ -47,19 +42,21 @@ test.each(variants)(
   },
 );
 
-test.each(["async", "sync"] as const)("a job may still run if the service is down (%s)", async (mode) => {
-  const queued = (): Behaviour => job("IN_QUEUE");
+test.each(["resource", "call of a program"])("a job may still run if the service is down (%s)", async (caller) => {
   const down = (): Behaviour => ({ action: "reset" });
   const { context, settings } = await startScriptedJobs({
-    run: queued,
-    runsync: queued,
+    runsync: () => job("IN_QUEUE"),
     status: down,
     cancel: down,
   });
-  const lines = ['job j1 on endpoint "e1": the connection to ', "The job could not be cancelled and may still run."];
-  const resource = await failureOf(JobInvoke.create(inputsOf(mode), context));
-  const call = await failureOf(invokeJob({ endpointId: "e1", input: {}, mode }, { settings }));
-  for (const message of [resource, call]) for (const line of lines) expect(message).toContain(line);
+  const args = { endpointId: "e1", input: {}, mode: "sync" } as const;
+  const work =
+    caller === "resource"
+      ? JobInvoke.create(JobInvoke.check({}, args, naming()).inputs, context)
+      : invokeJob(args, { settings });
+  const message = await failureOf(work);
+  expect(message).toContain('job j1 on endpoint "e1": the connection to ');
+  expect(message).toContain("The job could not be cancelled and may still run.");
 });
 
 test("a job whose state cannot be read is no failure if it has ended", async () => {
@@ -68,6 +65,6 @@ test("a job whose state cannot be read is no failure if it has ended", async () 
     status: () => json({ error: "invalid" }, 400),
     cancel: () => job("COMPLETED", { output: 42 }),
   });
-  const { outputs } = await JobInvoke.create(inputsOf("async"), context);
+  const { outputs } = await JobInvoke.create(inputs, context);
   expect(outputs).toMatchObject({ status: "COMPLETED", output: 42 });
 });

@@ -49,26 +49,34 @@ describe("without a valid key", () => {
 /** Names of all parameters that any route reads. */
 const parameters = [
   ...new Set(contract.routes.flatMap(({ query }) => Object.keys(Object(Object(query).properties)))),
-  ...["wait", "ttl", "limit", "cursor", "t", "api_key", "includeTemplate", "includeWorkers"],
+  ...["wait", "ttl", "limit", "cursor", "t", "includeTemplate", "includeWorkers"],
   ...["includeEndpointBoundTemplates", "job_id", "status", "reason", "job_in_progress", "batch_size", "gpu"],
 ];
 const gets = [...routes, ["GET", "/"], ["GET", "/v1/endpoints"], ["GET", "/v1/templates"], ["POST", "/graphql"]]
   .concat(contract.routes.filter(({ path }) => !path.includes("{")).map(({ method, path }) => [method, path]))
   .filter(([method, path = ""]) => (method === "GET" || path === "/graphql") && !/stream|job-(take|stop)/.test(path));
 
-test.each(gets)("%s %s with a repeated parameter is no internal error", async (method = "", path = "") => {
+test.each(gets)("%s %s rejects or ignores repeated parameters", async (method = "", path = "") => {
   const isChannel = channelOperations.some((operation) => path.endsWith(operation));
   const authorization = isChannel ? readWorkerToken(rig.dataFolder, queue.id) : `Bearer ${rig.service.apiKey}`;
   const url = `${rig.root}${path.replace("ID", queue.id).replace("status-sync", "status")}`;
   const json = method === "POST" ? { query: "{ myself { id } }" } : undefined;
-  for (const name of parameters) {
-    const response = await send(method, `${url}?${name}=a&${name}=b`, {
+  const repeat = (names: string[]) =>
+    send(method, `${url}?${names.map((name) => `${name}=a&${name}=b`).join("&")}`, {
       headers: { authorization: authorization ?? "" },
       json,
     });
-    expect(response.status, `${name}: ${response.text}`).toBeLessThan(500);
-    if (response.status === 400) expect(response.text).toContain(name);
+  expect((await repeat(["api_key"])).status).toBeLessThan(500);
+  // A rejected parameter could hide the others, so the request is sent again without it.
+  const names = new Set(parameters);
+  let response = await repeat([...names]);
+  while ([400, 422].includes(response.status)) {
+    const rejected = [...names].find((name) => new RegExp(`\\b${name}: `).test(response.text));
+    expect(rejected, response.text).toBeDefined();
+    names.delete(String(rejected));
+    response = await repeat([...names]);
   }
+  expect(response.status, response.text).toBeLessThan(500);
 });
 
 test("a ping with a repeated parameter is rejected with its name", async () => {
