@@ -23,7 +23,7 @@ interface ServerEvent {
 }
 
 /** Returns a function that reads server-sent events from the parts of a response. */
-function createEventReader(onEvent: (event: ServerEvent) => void): (part: string) => void {
+export function createEventReader(onEvent: (event: ServerEvent) => void): (part: string) => void {
   /** The parts of an unfinished line, which are searched for its end once each. */
   let rest: string[] = [];
   let id: string | undefined;
