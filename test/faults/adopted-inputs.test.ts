@@ -1,15 +1,12 @@
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { createProvider } from "../../provider/dynamic/provider";
 import { type Properties, Unknown } from "../../provider/engine/values";
 import type { ProviderProcess } from "../../provider/framework/process";
-import { resourceCalls } from "../../provider/plugin/resource-calls";
 import { kinds } from "../../provider/resources";
-import { configNames } from "../../provider/settings/setting-names";
-import { configuredProcess } from "../support/configured-process";
+import { configuredProcess, connectedProcess } from "../support/configured-process";
 import { dialect } from "../support/dialect";
 import { partialFailureOf, propertiesIn, useLifecycleBench } from "../support/lifecycle-bench";
 import { naming } from "../support/naming";
-import { engineProperties } from "../support/property-sets";
+import { providerVariants } from "../support/provider-variants";
 import { collections, inputTable } from "./support/input-table";
 import { freshName } from "./support/kinds";
 
@@ -150,19 +147,11 @@ test("an unknown input counts as a change", async () => {
 describe("the preview of an adoption", () => {
   const news = { imageName: "new:2", env: { B: "2" }, dockerArgs: "serve", adoptExisting: true };
   /** Warnings of a check in both provider variants. */
-  async function warningsOf(
-    name: string,
-    connect: ProviderProcess["connect"] | undefined,
-    olds: { name?: string } = {},
-  ): Promise<string[]> {
+  async function warningsOf(name: string, host: ProviderProcess, olds: { name?: string } = {}): Promise<string[]> {
     const warnings: string[] = [];
-    const host = configuredProcess({ dialect });
     const log = { ...host.log, warning: async (_urn: string, text: string) => void warnings.push(text) };
-    const variant = { ...host, log, ...(connect && { connect }) };
-    const urn = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/serverless:Template::chat";
-    const request = { urn, olds: engineProperties(olds), news: engineProperties({ name, ...news }) };
-    await resourceCalls(variant, kinds).check({ ...request, randomSeed: undefined, autonaming: undefined });
-    await createProvider(kinds.Template, variant).check?.(olds, { name, ...news, __urn: urn });
+    for (const variant of Object.values(providerVariants))
+      await variant(kinds.Template, { ...host, log }).check(olds, { name, ...news });
     return warnings;
   }
 
@@ -176,13 +165,12 @@ describe("the preview of an adoption", () => {
       dockerStartCmd: ["--token", "planted-2"],
       containerDiskInGb: 7,
     });
-    const { clients } = bench.context();
-    const settings = { templateReleaseLimit: 1, names: configNames };
+    const host = connectedProcess(bench.context().clients, { dialect });
     const warning = `adoptExisting: the existing Template ${id} is adopted and changes in place: imageName (now "old:1"), dockerArgs, env.A, env.B`;
-    expect(await warningsOf(name, () => ({ clients, settings }))).toEqual([warning, warning]);
-    expect(await warningsOf(freshName(), () => ({ clients, settings }))).toEqual([]);
+    expect(await warningsOf(name, host)).toEqual([warning, warning]);
+    expect(await warningsOf(freshName(), host)).toEqual([]);
     // A deployed resource is renamed in place, or replaced, for which the engine checks it again as a new one.
-    expect(await warningsOf(name, () => ({ clients, settings }), { name: freshName() })).toEqual([]);
+    expect(await warningsOf(name, host, { name: freshName() })).toEqual([]);
   });
 
   test("without a key says that the changes cannot be shown", async () => {
@@ -191,6 +179,6 @@ describe("the preview of an adoption", () => {
     const warning = expect.stringMatching(
       /^adoptExisting: the changes of an adoption cannot be shown: the API key of .* is missing/,
     );
-    expect(await warningsOf(freshName(), undefined)).toEqual([warning, warning]);
+    expect(await warningsOf(freshName(), configuredProcess({ dialect }))).toEqual([warning, warning]);
   });
 });

@@ -1,4 +1,6 @@
+import type { Clients } from "serverless-compute-api";
 import { createProviderProcess, type ProviderProcess } from "../../provider/framework/process";
+import { configNames } from "../../provider/settings/setting-names";
 import type { SettingName } from "../../provider/settings/setting-table";
 
 /** A provider process without an engine, in a deployment with these settings. */
@@ -8,3 +10,12 @@ export function configuredProcess(settings: Partial<Record<SettingName, string>>
   providerProcess.beginDeployment((key) => config.get(key));
   return providerProcess;
 }
+
+/** A provider process without an engine whose operations use these clients. */
+export const connectedProcess = (
+  clients: Clients,
+  settings: Partial<Record<SettingName, string>> = {},
+): ProviderProcess => ({
+  ...configuredProcess(settings),
+  connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }),
+});

@@ -1,10 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { createProvider } from "../../../provider/dynamic/provider";
 import { ResourceInitError } from "../../../provider/framework/errors";
-import { createProviderProcess, type ProviderProcess } from "../../../provider/framework/process";
-import { resourceCalls } from "../../../provider/plugin/resource-calls";
-import { configNames } from "../../../provider/settings/setting-names";
-import { engineProperties } from "../../support/property-sets";
+import type { ProviderProcess } from "../../../provider/framework/process";
+import { connectedProcess } from "../../support/configured-process";
+import { providerVariants } from "../../support/provider-variants";
 import { createBoxLifecycle, unusedClients } from "./dynamic/box";
 
 /** A call of the engine for a resource: the check of a new or of a deployed one, and the others with the id of its object. */
@@ -133,58 +131,31 @@ const rows: [title: string, steps: Step[], deleted: string[]][] = [
   ],
 ];
 
-const urnOf = (name: string): string => `urn:pulumi:dev::shop::serverless-compute:index:Box::${name}`;
-
-const variants: Record<
-  string,
-  (boxes: ReturnType<typeof createBoxLifecycle>, host: ProviderProcess) => (step: Step) => Promise<unknown>
-> = {
-  plugin: (Box, host) => {
-    const calls = resourceCalls(host, { Box });
-    const propertiesOf = (call: Step[0]) => engineProperties({ label: call });
-    const news = propertiesOf("check");
-    return ([call, name, id = ""]) => {
-      const urn = urnOf(name);
-      const olds = call === "checkNew" ? engineProperties({}) : news;
-      if (call === "delete") return calls.delete({ urn, id, properties: olds, timeout: 0 });
-      if (call === "diff") return calls.diff({ urn, id, olds, news });
-      if (call === "create" || call === "createUnfinished")
-        return calls.create({ urn, properties: propertiesOf(call), timeout: 0, preview: false });
-      return calls.check({ urn, olds, news, randomSeed: undefined, autonaming: undefined });
-    };
-  },
-  "dynamic provider": (Box, host) => {
-    const { check, diff, create, delete: remove } = createProvider(Box, host);
-    return async ([call, name, id = ""]) => {
-      const properties = { __provider: "text", __urn: urnOf(name), label: call };
-      if (call === "delete") return remove?.(id, properties);
-      if (call === "diff") return diff?.(id, properties, properties);
-      if (call === "create" || call === "createUnfinished") return create(properties);
-      return check?.(call === "checkNew" ? {} : properties, properties);
-    };
-  },
-};
-
-describe.each(Object.entries(variants))("with the %s", (_name, variant) => {
+describe.each(Object.entries(providerVariants))("with the %s", (_name, variant) => {
   test.each(rows)("a delete of %s deletes only objects that no kept resource has", async (_title, steps, expected) => {
     const deleted: string[] = [];
     const warnings: string[] = [];
     const box = createBoxLifecycle({
       create: async (inputs) => {
-        if (inputs["label"] === "createUnfinished") throw new ResourceInitError("unfinished", "box-1", inputs);
+        if (inputs["label"] === "unfinished") throw new ResourceInitError("unfinished", "box-1", inputs);
         return { id: "box-1", outputs: inputs };
       },
       delete: async (id) => void (id !== undefined && deleted.push(id)),
     });
-    const host: ProviderProcess = {
-      ...createProviderProcess(() => undefined),
-      connect: () => ({ clients: unusedClients(), settings: { templateReleaseLimit: 1, names: configNames } }),
-      log: { progress: () => undefined, warning: async (urn, text) => void warnings.push(`${urn} ${text}`) },
-    };
-    const send = variant(box, host);
-    for (const step of steps) {
-      const sent = send(step);
-      await (step[0] === "createUnfinished" ? expect(sent).rejects.toThrow("unfinished") : sent);
+    const warning = async (urn: string, text: string) => void warnings.push(`${urn.split("::").at(-1)} ${text}`);
+    const log = { progress: () => undefined, warning };
+    const providerProcess: ProviderProcess = { ...connectedProcess(unusedClients()), log };
+    const state = { label: "same" };
+    for (const [call, name, id = ""] of steps) {
+      const calls = variant(box, providerProcess, name);
+      await {
+        checkNew: () => calls.check({}, state),
+        check: () => calls.check(state, state),
+        diff: () => calls.diff(id, state, state),
+        create: () => calls.create(state),
+        createUnfinished: () => calls.create({ label: "unfinished" }),
+        delete: () => calls.delete(id, state),
+      }[call]();
     }
     const [, name = ""] = steps.at(-1) ?? [];
     const reason =
@@ -193,7 +164,7 @@ describe.each(Object.entries(variants))("with the %s", (_name, variant) => {
         : 'deleted, because the resource "kept" of the program has the same object';
     expect(deleted).toEqual(expected);
     expect(warnings).toEqual(
-      expected.length > 0 ? [] : [expect.stringMatching(`^${urnOf(name)} Box ".+" was not ${reason}$`)],
+      expected.length > 0 ? [] : [expect.stringMatching(`^${name} Box ".+" was not ${reason}$`)],
     );
   });
 });

@@ -4,8 +4,8 @@ import { createProvider } from "../../../../provider/dynamic/provider";
 import { type Cancellation, createCancellation } from "../../../../provider/engine/cancellation";
 import { Unknown } from "../../../../provider/engine/values";
 import type { ResourceOperations } from "../../../../provider/framework/contract";
-import { createProviderProcess, type ProviderProcess } from "../../../../provider/framework/process";
-import { configNames } from "../../../../provider/settings/setting-names";
+import type { ProviderProcess } from "../../../../provider/framework/process";
+import { connectedProcess } from "../../../support/configured-process";
 
 /** The engine's marker for an unknown value. */
 export const unknownText = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
@@ -69,10 +69,8 @@ export function unusedClients(): Clients {
 export function bench(overrides: Partial<ResourceOperations> = {}, host: Partial<ProviderProcess> = {}): Bench {
   const messages: string[] = [];
   const cancellation = createCancellation();
-  const clients = unusedClients();
   const provider = createProvider(createBoxLifecycle(overrides), {
-    ...createProviderProcess(() => undefined),
-    connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }),
+    ...connectedProcess(unusedClients()),
     log: {
       progress: (urn, text) => void messages.push(`progress ${urn} ${text}`),
       warning: async (urn, text) => void messages.push(`warning ${urn} ${text}`),

@@ -1,14 +1,12 @@
 import { type Dialect, limits } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createProvider } from "../../../../provider/dynamic/provider";
-import { toPropertyMap } from "../../../../provider/engine/protobuf-struct";
 import type { Path } from "../../../../provider/engine/values";
 import { propertyOf } from "../../../../provider/framework/properties/schema";
-import { resourceCalls } from "../../../../provider/plugin/resource-calls";
 import { kinds } from "../../../../provider/resources";
 import { parseJobArgs } from "../../../../provider/resources/job-invoke/inputs";
 import { configuredProcess } from "../../../support/configured-process";
+import { providerVariants } from "../../../support/provider-variants";
 
 /** Paths and shapes of the numbers in a shape. */
 function numbersIn(shape: z.core.$ZodType, path: Path = []): { path: Path; shape: z.ZodNumber }[] {
@@ -38,27 +36,13 @@ type Check = (input: (typeof inputs)[number], news: Record<string, unknown>, dia
 
 /** Checks of both provider variants and of the call of a program. */
 const variants: Record<string, Check> = {
-  "the dynamic provider": async ({ kind, lifecycle }, news, dialect) => {
-    const { check } = createProvider(lifecycle, configuredProcess({ dialect }));
-    const internal = {
-      __provider: "text",
-      __urn: `urn:pulumi:dev::shop::pulumi-nodejs:dynamic/serverless:${kind}::lunch`,
-    };
-    const { failures = [] } = (await check?.({}, { ...internal, ...news })) ?? {};
-    return failures.map(({ property, reason }) => `${property} ${reason}`);
-  },
-  "the plugin": async ({ kind }, news, dialect) => {
-    const urn = `urn:pulumi:dev::shop::serverless-compute:index:${kind}::lunch`;
-    const request = {
-      urn,
-      olds: toPropertyMap({}),
-      news: toPropertyMap(news),
-      randomSeed: undefined,
-      autonaming: undefined,
-    };
-    const { failures = [] } = await resourceCalls(configuredProcess({ dialect }), kinds).check(request);
-    return failures.map(({ property, reason }) => `${property} ${reason}`);
-  },
+  ...Object.fromEntries(
+    Object.entries(providerVariants).map(([name, variant]): [string, Check] => [
+      `the ${name}`,
+      async ({ lifecycle }, news, dialect) =>
+        (await variant(lifecycle, configuredProcess({ dialect })).check({}, news)).failures,
+    ]),
+  ),
   invokeJob: async (_input, news) => {
     try {
       parseJobArgs({ endpointId: "e", input: {}, ...news });

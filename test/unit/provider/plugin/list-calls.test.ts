@@ -1,21 +1,16 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { Unknown } from "../../../../provider/engine/values";
-import { createProviderProcess } from "../../../../provider/framework/process";
 import { listCalls } from "../../../../provider/plugin/list-calls";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
 import { kinds, objectKinds } from "../../../../provider/resources";
-import { configNames } from "../../../../provider/settings/setting-names";
+import { connectedProcess } from "../../../support/configured-process";
 import { useLifecycleBench } from "../../../support/lifecycle-bench";
 import { engineProperties } from "../../../support/property-sets";
 
 const bench = await useLifecycleBench();
 const hostOf = () => {
   const { clients, clock } = bench.context();
-  return {
-    ...createProviderProcess(() => undefined),
-    clock,
-    connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }),
-  };
+  return { ...connectedProcess(clients), clock };
 };
 const volumes: { id: string; name: string }[] = [];
 

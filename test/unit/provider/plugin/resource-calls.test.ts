@@ -9,12 +9,12 @@ import {
   type Response,
 } from "../../../../provider/engine/messages";
 import { Unknown } from "../../../../provider/engine/values";
-import { createProviderProcess, type ProviderProcess } from "../../../../provider/framework/process";
+import type { ProviderProcess } from "../../../../provider/framework/process";
 import { lookupCalls } from "../../../../provider/plugin/lookup-calls";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
 import { kinds } from "../../../../provider/resources";
-import { configNames } from "../../../../provider/settings/setting-names";
 import { startRig } from "../../../support/client-rig";
+import { connectedProcess } from "../../../support/configured-process";
 import { json } from "../../../support/faulty-server";
 import { longSecrets } from "../../../support/long-secrets";
 import { engineProperties, roundTrip } from "../../../support/property-sets";
@@ -26,8 +26,7 @@ const secret = longSecrets().pem;
 /** Creates a host whose service rejects every request with this message. */
 async function createLoggingHost(message: string): Promise<ProviderProcess> {
   const { clients, clock } = await startRig([json({ errors: [{ message }], message }, 400)]);
-  const host = createProviderProcess(() => undefined);
-  return { ...host, clock, connect: () => ({ clients, settings: { templateReleaseLimit: 1, names: configNames } }) };
+  return { ...connectedProcess(clients), clock };
 }
 
 /** Timeouts that the verbs of a box receive, in ms. */
