@@ -26,20 +26,6 @@ export const recordRetryDelays = () => {
   return { delays, onRetry: ({ delay }: { delay: number }) => void delays.push(delay) };
 };
 
-/** Advances the clock until the call ends; the clock does not advance during requests. */
-async function runClock<Result>(clock: ManualClock, call: Promise<Result>): Promise<Result> {
-  let isDone = false;
-  const markDone = () => {
-    isDone = true;
-  };
-  call.then(markDone, markDone);
-  while (!isDone) {
-    if (clock.waiting > 0) await clock.advance(50);
-    else await new Promise((resolve) => setTimeout(resolve, 1));
-  }
-  return call;
-}
-
 /** Returns the ApiError of a failing call; throws if the call succeeds or has another error. */
 export async function apiErrorOf(call: Promise<unknown>): Promise<ApiError> {
   const outcome: unknown = await call.then(
@@ -66,8 +52,8 @@ export function clientsAt(origin: string, settings: Partial<ClientSettings> = {}
   return {
     clients,
     clock,
-    result: (call) => runClock(clock, call),
-    failure: (call) => runClock(clock, apiErrorOf(call)),
+    result: (call) => clock.advanceUntil(call),
+    failure: (call) => clock.advanceUntil(apiErrorOf(call)),
   };
 }
 

@@ -66,14 +66,17 @@ export class ManualClock implements Clock {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Advances the time by `step` ms whenever something sleeps, until the work ends; returns its result. */
-  async advanceUntil<Result>(work: Promise<Result>, step = 250): Promise<Result> {
+  /** Advances the time whenever something sleeps, until the work ends; returns its result. Stops during requests. */
+  async advanceUntil<Result>(work: Promise<Result>): Promise<Result> {
     let hasEnded = false;
     const end = (): void => {
       hasEnded = true;
     };
     work.then(end, end);
-    while (!hasEnded) await (this.waiting > 0 ? this.advance(step) : new Promise((resolve) => setImmediate(resolve)));
+    while (!hasEnded) {
+      if (this.waiting > 0) await this.advance(50);
+      else await new Promise((resolve) => setTimeout(resolve, 1));
+    }
     return work;
   }
 }
