@@ -70,6 +70,13 @@ describe("an excessive GraphQL query", () => {
     expect(messageOf(response)).toContain("more that 10000 tokens");
   });
 
+  test("nested far too deep is rejected", async () => {
+    const response = await request("{ myself ".repeat(20_000));
+    expectResponse(response, 400, { data: null, errors: [{ extensions: { code: "invalid" } }] });
+    // The parser exceeds the stack or counts the tokens first, which depends on whether it has been optimized.
+    expect(messageOf(response)).toMatch(/^query: is nested too deeply$|more that 10000 tokens/);
+  });
+
   test("with many nested lists is rejected by its cost", async () => {
     const response = await request(`{ ${many(40, (n) => `d${n}: dataCenters { gpuAvailability { available } }`)} }`);
     expectResponse(response, 200, { data: null });

@@ -130,7 +130,7 @@ describe("an invalid request is rejected in the form of its API", () => {
   });
 
   test("an id with unusual characters is an unknown id", async () => {
-    for (const id of ["%2F..%2F", "a%20b", "'--", "x".repeat(300)]) {
+    for (const id of ["%2F..%2F", "a%20b", "'--"]) {
       expectResponse(await rig.rest("GET", `/endpoints/${id}`), 404);
     }
   });

@@ -1,16 +1,13 @@
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { readSubmission } from "../../../../service/api/submission";
-import { apiKey, useLocalService } from "../../../support/local-service";
+import { apiKey, useSharedService } from "../../../support/local-service";
 
 const lists = (depth: number): string => `{"input":{"a":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
 
 test.each([
   ["a body that is not JSON", '{"input":{"password":"hush}', /^body: must be valid JSON(?!.*hush)/],
-  ["a list", "[1]", /^body: must be a JSON object$/],
   ["100,000 nested lists", lists(100_000), /^body: must not nest deeper than 1000 levels$/],
-  ["no input", '{"other":1}', /^input: is required/],
-  ["an input that is not an object", '{"input":[1]}', /^input: must be an object/],
   [
     "a webhook with a password and another protocol",
     '{"input":{},"webhook":"ftp://user:hush@127.0.0.1"}',
@@ -31,6 +28,8 @@ test.each([
   expect(() => readSubmission("endpoint", "run", body, 0)).toThrow(error);
 });
 
+const rig = await useSharedService();
+const { id } = await rig.jobsOn("no-image", { workersMax: 0 });
 const latin1 = Buffer.from('{"input":{"name":"Andr\xe9"}}', "latin1");
 const encodingRule = "header Content-Encoding: must be absent or identity";
 
@@ -39,8 +38,6 @@ test.each([
   ["is declared as compressed", '{"input":{}}', { "content-encoding": "gzip" }, encodingRule],
   ["is compressed", gzipSync('{"input":{}}'), { "content-encoding": "gzip" }, encodingRule],
 ])("every API rejects a body that %s", async (_what, body, header, message) => {
-  const rig = await useLocalService();
-  const { id } = await rig.jobsOn("no-image", { workersMax: 0 });
   const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...header };
   const paths = ["run", "runsync", "openai/v1/models"].map((operation) => `/v2/${id}/${operation}`);
   for (const path of [...paths, "/v1/templates", "/v2/templates", "/graphql"]) {

@@ -5,6 +5,7 @@ import { expectResponse, openUpload, stringAt } from "../../../support/raw-http"
 
 const requestLimit = 1000;
 const rig = await useSharedService({ timings: { requestLimit }, rateLimits: "on" });
+const unlimited = await useSharedService({ rateLimits: "off" });
 const { id, call, submit } = await rig.jobsOn("none", { workersMax: 0 });
 
 test("a stalled body returns 408 and frees its place among the concurrent requests; a pending call continues", async () => {
@@ -27,14 +28,14 @@ test("/health and /retry have no rate limit", async () => {
 });
 
 test("with rateLimits off, no call is rejected", async () => {
-  const jobs = await (await useLocalService({ rateLimits: "off" })).jobsOn("none", { workersMax: 0 });
+  const jobs = await unlimited.jobsOn("none", { workersMax: 0 });
   // The limit of /purge-queue is 2.
   const calls = Array.from({ length: 5 }, () => jobs.call("POST", "/purge-queue"));
   for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
 });
 
 test.each(["limit", "cursor"])("/requests accepts only decimal digits as %s", async (name) => {
-  const jobs = await (await useLocalService()).jobsOn("none", { workersMax: 0 });
+  const jobs = await unlimited.jobsOn("none", { workersMax: 0 });
   for (const text of ["1e1", "0x10", "5.0", "%205", "+5", "", "0", "-1", "true", "99999999999999999999"])
     expect((await jobs.call("GET", `/requests?${name}=${text}`)).status, text).toBe(400);
 });
