@@ -15,8 +15,9 @@ const { service, data, ids, environment } = await useJobService();
 // The command line waits for silent logs, new workers and reconnections: a quarter as long as for users.
 const { now, sleep } = systemClock;
 const startTime = now();
+let speed = 4;
 vi.spyOn(systemClock, "now").mockImplementation(() => startTime + 4 * (now() - startTime));
-vi.spyOn(systemClock, "sleep").mockImplementation((ms, signal) => sleep(ms / 4, signal));
+vi.spyOn(systemClock, "sleep").mockImplementation((ms, signal) => sleep(ms / speed, signal));
 
 /** Lets a worker of an endpoint print lines; resolves after the end of the job. */
 async function printLines(lines: string[], endpoint = "print"): Promise<void> {
@@ -170,6 +171,10 @@ describe("logs --follow", () => {
     await printLines(["begin"]);
     const { code, texts, err } = follow("print", { SERVERLESS_COMPUTE_URL: proxy.origin }, "--lines", "1");
     await expect.poll(texts).toEqual(["begin"]);
+    speed = 100;
+    onTestFinished(() => {
+      speed = 4;
+    });
     await proxy.close();
     expect(await code).toBe(1);
     expect(err).toEqual([

@@ -6,7 +6,6 @@ import { createService } from "serverless-compute-local";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { connectToJobs } from "../../../../service/cli/jobs";
-import { main } from "../../../../service/cli/main";
 import { ensureApiKey } from "../../../../service/store/api-key";
 import { writeServiceAddress } from "../../../../service/store/service-address";
 import { createEndpoint } from "../../../support/endpoint";
@@ -88,28 +87,6 @@ describe("run", () => {
       }
     },
   );
-
-  // Concurrently, because the first reason is read after 5 s.
-  test.concurrent.each([
-    ["acme/none:1", {}, /the image "acme\/none:1" has no command on this machine/],
-    ["acme/echo:1", { workers: { min: 0, max: 0 } }, /workersMax is 0, so no worker starts$/],
-  ])("--sync and --stream print once why a job of the image %s with %j waits", async (image, fields, reason) => {
-    const name = `waits-${Object.keys(fields)}`;
-    await createEndpoint(service, image, { name, ...fields });
-    const printsOnce = async (option: string) => {
-      const texts: string[] = [];
-      const words = ["run", name, option, "--data", data];
-      const output = { out: () => undefined, err: (text: string) => void texts.push(text) };
-      const ended = main(["node", "serverless-compute-local", ...words], output);
-      await expect.poll(() => texts).toHaveLength(1);
-      const [, id = "", text] = /^job (\S+) waits: (.*)/.exec(texts[0] ?? "") ?? [];
-      expect(text).toMatch(reason);
-      await line("cancel", id);
-      expect(await ended).toBe(1);
-      expect(texts).toEqual([texts[0], `serverless-compute-local: job ${id} CANCELLED`]);
-    };
-    await Promise.all([printsOnce("--sync"), printsOnce("--stream")]);
-  });
 
   test("prints the service's error for input that the service rejects", async () => {
     const { code, err } = await line(
