@@ -30,7 +30,10 @@ function createLines(create: Create): string[] {
         `${subject}: a job cannot be imported. Clear the pending create; the next \`pulumi up\` submits another job.`,
       ];
     case "unclear":
-      return [`${subject}: unclear whether it was created. ${create.reason} Look for an object ${nameText}.`];
+      return [
+        `${subject}: unclear whether it was created. ${create.reason} ` +
+          `Look for ${create.name === undefined ? "its object" : `an object ${nameText}`} in the account.`,
+      ];
   }
 }
 

@@ -223,6 +223,15 @@ describe("the state", () => {
     expect(bench.drainRequests()).toEqual([]);
   });
 
+  it("with an encrypted name leaves the search to the user", async () => {
+    const secret = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "v1:x" };
+    const { code, out } = await run({ operations: [pending(urnOf("NetworkVolume"), secret)] });
+    expect(code).toBe(3);
+    expect(out).toContain(
+      'NetworkVolume "chat": unclear whether it was created. Its name is encrypted in the state. Look for its object in the account.',
+    );
+  });
+
   it("without pending operations and orphans needs no recovery", async () => {
     expect(await run({})).toEqual({
       code: 0,
