@@ -47,13 +47,14 @@ const secretsOf = (inputs: object): Promise<string[][] | undefined> =>
   secretPaths(inputs, []).then((paths) => (paths.length > 0 ? paths : undefined));
 
 /**
- * Records the timeouts and secrets set by transformations and by a resource's own transforms; transforms of components and of the
- * stack run later.
+ * Records the options and secrets set by transformations and by a resource's own transforms; transforms of components and of the stack
+ * run later.
  */
 const recordTransformed: pulumi.ResourceTransform = async ({ props, opts }) => {
   const timeouts = Object.entries(opts.customTimeouts ?? {}).filter(([, time]) => time !== "");
   const __timeouts = timeouts.length > 0 ? Object.fromEntries(timeouts) : undefined;
-  return { props: { ...props, __timeouts, __secrets: await secretsOf(props) }, opts };
+  const __replaceOnChanges = opts.replaceOnChanges?.length ? opts.replaceOnChanges : undefined;
+  return { props: { ...props, __timeouts, __replaceOnChanges, __secrets: await secretsOf(props) }, opts };
 };
 
 /** Returns true if the inputs of a resource may change before its registration. */

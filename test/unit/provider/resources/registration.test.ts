@@ -9,6 +9,7 @@ import {
 } from "pulumi-serverless-compute";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { propertyNames } from "../../../../provider/generated/property-names";
+import { resourceArguments } from "../../../../provider/resources/resource-arguments";
 
 /** Registrations sent to the engine, by resource name. */
 const registered = new Map<string, pulumi.runtime.MockResourceArgs>();
@@ -121,5 +122,26 @@ describe("a class", () => {
     expect(() => new Template("a", { imageName: "i" }, { import: "t1" })).toThrow(
       'Template "a": import requires the plugin, because Pulumi imports no dynamic resources; use the plugin, or adoptExisting',
     );
+  });
+});
+
+it("a resource with transforms passes the options and secrets after them to the provider process", async () => {
+  const noChange: pulumi.ResourceTransform = async ({ props, opts }) => ({ props, opts });
+  const own = { transforms: [noChange], replaceOnChanges: ["imageName"], customTimeouts: { update: "5m" } };
+  const [, , , options] = resourceArguments("Template", "a", { imageName: "i" }, own);
+  const record = options.transforms?.at(-1);
+  const props = { imageName: "i", env: pulumi.secret({ A: "1" }), __replaceOnChanges: ["imageName"] };
+  const recorded = async (opts: pulumi.CustomResourceOptions) =>
+    (await record?.({ type: "t", name: "a", custom: true, props, opts }))?.props;
+  // The engine passes empty lists and texts for options that are not set.
+  expect(await recorded({ replaceOnChanges: [], customTimeouts: { update: "" } })).toEqual({
+    ...props,
+    __timeouts: undefined,
+    __replaceOnChanges: undefined,
+    __secrets: [["env"]],
+  });
+  expect(await recorded({ replaceOnChanges: ["env"], customTimeouts: { update: "90s" } })).toMatchObject({
+    __timeouts: { update: "90s" },
+    __replaceOnChanges: ["env"],
   });
 });
