@@ -82,7 +82,9 @@ export function commentText(preview: Preview, stack: string): string {
   const changes = changesOf(preview);
   const isFailed = preview.errors.length > 0;
   const head = [`<!-- pulumi preview of ${stack} -->`, `### Preview of \`${stack}\`${isFailed ? " failed" : ""}`, ""];
-  const errors = [...new Set(preview.errors.map(errorText))].sort();
+  // After an error of one resource, Pulumi interrupts components and reports them, too.
+  const causes = preview.errors.filter(({ text }) => !text.endsWith("grpc: the client connection is closing"));
+  const errors = [...new Set((causes.length > 0 ? causes : preview.errors).map(errorText))].sort();
   if (isFailed) head.push("````text", ...errors.map((text) => text.slice(0, commentLength / 10)), "````", "");
   if (changes.length > 0 || !isFailed) head.push(summaryText(preview, changes));
   if (changes.length === 0) return head.join("\n").trimEnd();

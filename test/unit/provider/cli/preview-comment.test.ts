@@ -71,6 +71,19 @@ describe("the comment of a recorded preview", () => {
     ]);
   });
 
+  it("of a failed preview lists no component that Pulumi interrupted, unless there is no other error", async () => {
+    const interrupted = {
+      message:
+        "error: serverless-compute:index:VerifiedEndpoint resource 'chat' has a problem: grpc: the client connection is closing",
+      severity: "error",
+    };
+    const cause = { message: "error: no such image", severity: "error" };
+    const errorsOf = async (...errors: object[]) =>
+      (await comment(previewOf({ op: "same" }, ...errors))).split("\n").slice(4, 6);
+    expect(await errorsOf(interrupted, cause)).toEqual(["no such image", "````"]);
+    expect(await errorsOf(interrupted)).toEqual(["grpc: the client connection is closing", "````"]);
+  });
+
   it("of a YAML program with an unknown property begins with its error", async () => {
     const stderr = [
       "\u001b[31mError\u001b[0m: Property workerMax does not exist on 'serverless-compute:index:ServerlessEndpoint'\n\n",
