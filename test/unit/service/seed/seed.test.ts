@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createService, type Service } from "serverless-compute-local";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { v2Controllers } from "../../../../service/api/management/controllers";
 import { createPager } from "../../../../service/api/management/pages";
 import { StartError } from "../../../../service/errors";
@@ -211,11 +211,12 @@ describe("a seed file", () => {
     rejects(own.replace(from, to), "endpoints.own.");
   });
 
+  // Empty for every row, because a rejected file creates nothing.
+  const empty = useResources({}, afterAll);
   function rejects(text: string, message: string): void {
-    const resources = useResources();
     let thrown: unknown;
     try {
-      apply(text, resources);
+      apply(text, empty);
     } catch (error) {
       thrown = error;
     }
@@ -223,7 +224,7 @@ describe("a seed file", () => {
     const [line, ...others] = String(thrown).split("\n");
     expect([line, others]).toEqual([expect.stringContaining(message), []]);
     expect(line).toContain(`${file}: `);
-    const { secrets, volumes, templates, endpoints } = resources;
+    const { secrets, volumes, templates, endpoints } = empty;
     for (const { list } of [secrets, volumes, templates, endpoints]) expect(list()).toEqual([]);
   }
 
