@@ -32,16 +32,6 @@ export const wallClock: Clock = { ...systemClock, now: () => Date.now(), elapsed
 /** Monotonic time of a clock in ms, with an arbitrary origin. */
 export const elapsedTime = (clock: Clock): number => clock.elapsed?.() ?? clock.now();
 
-/** A monotonic clock for waits and timeouts: `now` starts at the clock's time and ignores later changes of that time. */
-export function steadyClock(clock: Clock): Clock {
-  const lead = clock.now() - elapsedTime(clock);
-  return {
-    now: () => lead + elapsedTime(clock),
-    elapsed: () => elapsedTime(clock),
-    sleep: (ms, signal) => clock.sleep(ms, signal),
-  };
-}
-
 /** Maximum delay of Node's timers, ms. */
 export const maxTimerDelay = 2 ** 31 - 1;
 

@@ -25,8 +25,8 @@ export function createDataPlane(
   const queue = createJobQueue(database, { clock, timings, log, endpoint: endpoints.get });
   const { jobs, active } = queue;
   const file = join(dataFolder, "charts.json");
-  const metrics = createMetrics({ events: queue.events, waiting: active.waiting, exists, clock, file });
-  const logs = createWorkerLogs(dataFolder, clock);
+  const metrics = createMetrics({ events: queue.events, waiting: active.waiting, exists, clock: clock.system, file });
+  const logs = createWorkerLogs(dataFolder, clock.system);
   const stopping = new AbortController();
   const faults = createFaults({ clock, stopping: stopping.signal, exists, logNotice });
   const workers = createWorkers({ ...deps, queue, faults, logs });

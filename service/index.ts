@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import { steadyClock } from "serverless-compute-api/clock";
 import { createAuth } from "./api/auth";
 import { endpointsOverview } from "./api/endpoint-overview";
 import { createEndpointRoutes } from "./api/endpoint-routes";
@@ -21,6 +20,7 @@ import type { Seed } from "./seed/seed-file";
 import { watchSeedFile } from "./seed/seed-watch";
 import type { Service } from "./service";
 import { checkOptions, environmentValue, resolveSettings, type ServiceSettings } from "./settings";
+import { steadyClock } from "./steady-clock";
 import { apiKeyFileOf, ensureApiKey } from "./store/api-key";
 import { createTemporaryFolder } from "./store/data-folder";
 import { openWatchedDatabase } from "./store/disk-watch";
@@ -74,7 +74,8 @@ async function startService(
   { database, useLog, problem }: ReturnType<typeof openWatchedDatabase>,
   seed: Seed | undefined,
 ): Promise<Service> {
-  const { clock, dataFolder, templateRelease, deleteNeedsScaleDown, listening, retire } = settings;
+  const { dataFolder, templateRelease, deleteNeedsScaleDown, listening, retire } = settings;
+  const clock = steadyClock(settings.clock);
   removeServiceAddress(dataFolder);
   const apiKey = ensureApiKey(dataFolder, settings.apiKey);
   const { log, close: closeLog } = openLog(settings, apiKey);
@@ -91,7 +92,13 @@ async function startService(
       isSeeding = false;
     }
   }
-  const resources = createResources({ database, clock, templateRelease, stock: settings.stock, workerQuota });
+  const resources = createResources({
+    database,
+    clock: clock.system,
+    templateRelease,
+    stock: settings.stock,
+    workerQuota,
+  });
   resources.checkRows();
   let root = "";
   const dataPlane = createDataPlane({
@@ -138,9 +145,9 @@ async function startService(
     restV2: {
       controllers,
       pager,
-      clock,
+      clock: clock.system,
       view: { workers: view.workers, logFile },
-      rateLimit: settings.rateLimits === "off" ? undefined : createUserRateLimit(steadyClock(clock)),
+      rateLimit: settings.rateLimits === "off" ? undefined : createUserRateLimit(clock),
     },
     endpointRoutes,
     problem,

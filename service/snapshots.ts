@@ -5,6 +5,7 @@ import { z } from "zod";
 import { codeOf, StartError } from "./errors";
 import { createJobStore } from "./queue/store";
 import { createResources } from "./resources";
+import { steadyClock } from "./steady-clock";
 import { createFolder, prepareDataFolder } from "./store/data-folder";
 import { openDatabase } from "./store/database";
 import { damaged, onDisk, unreadable } from "./store/faults";
@@ -129,7 +130,7 @@ function checkStore(folder: string): void {
     if (orphan) throw damaged(folder, `a row of ${orphan.table} refers to a missing row`);
     const options = { database, clock: wallClock, templateRelease: 0, stock: {}, workerQuota: () => undefined };
     createResources(options).checkRows();
-    createJobStore(database).live();
+    createJobStore(database, steadyClock(wallClock)).live();
   } catch (error) {
     throw unreadable(folder, error);
   } finally {

@@ -42,9 +42,7 @@ interface Usage {
 
 /** Removes requests outside the window; returns the number of requests in it. */
 function countRecent({ times }: Usage, now: number): number {
-  // A time in the future means that the clock was set back, so its age is unknown.
-  const isOutside = (time: number | undefined): boolean =>
-    time !== undefined && (time <= now - rateWindow || time > now);
+  const isOutside = (time: number | undefined): boolean => time !== undefined && time <= now - rateWindow;
   while (isOutside(times[0])) times.shift();
   return times.length;
 }

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import type { Logger } from "pino";
-import { type Clock, steadyClock } from "serverless-compute-api/clock";
 import { type Faults, noRequestFaults } from "../faults/faults";
 import type { JobQueue } from "../queue";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import type { EndpointEvents } from "../resources/endpoint-table";
+import type { SteadyClock } from "../steady-clock";
 import type { ServiceTimings } from "../timings";
 import type { Workers } from "../workers";
 import { type Admission, createAdmission, createRateLimits, noRateLimits } from "./admission";
@@ -44,16 +44,13 @@ export function createEndpointRoutes({
   queue: JobQueue;
   workers: Workers;
   faults: Faults;
-  clock: Clock;
+  clock: SteadyClock;
   log: Pick<Logger, "error">;
   settings: JobRouteSettings & { rateLimits: "on" | "off"; timings: ServiceTimings };
 }) {
   const { balancer, dispatcher, registration, tokens, health } = workers;
   const typeOf = (endpointId: string) => endpoints.get(endpointId)?.type;
-  // Waits of this process must not depend on changes of the system time.
-  const monotonicClock = steadyClock(clock);
-  const rateLimits =
-    settings.rateLimits === "off" ? noRateLimits : createRateLimits(monotonicClock, workers.countRunning);
+  const rateLimits = settings.rateLimits === "off" ? noRateLimits : createRateLimits(clock, workers.countRunning);
   events.on("endpointDeleted", rateLimits.removeEndpoint);
 
   function registerJobs(
@@ -92,7 +89,7 @@ export function createEndpointRoutes({
         typeOf,
         balancer,
         faults,
-        clock: monotonicClock,
+        clock,
         timings: settings.timings,
         openResponses,
         log,

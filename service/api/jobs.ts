@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "serverless-compute-api/clock";
 import { type EndpointHealth, type LimitedOperation, limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { disconnectSignal, onDisconnect, onResponseEnd } from "../client-disconnect";
 import { notFound, ServiceError } from "../errors";
 import type { JobQueue } from "../queue";
-import { isFinal, type Job, presentOf, recordText, retryRejection } from "../queue/job";
+import { isFinal, type Job, recordText, retryRejection } from "../queue/job";
 import type { StoredJob } from "../queue/row";
+import type { SteadyClock } from "../steady-clock";
 import { parseInput, queryInteger } from "../validation";
 import type { Admission } from "./admission";
 import { bodyText, keepBodyText } from "./request-body";
@@ -56,7 +56,7 @@ export function registerJobRoutes(
   }: {
     admit: Admission;
     queue: Pick<JobQueue, "jobs" | "list" | "pendingRequests" | "stream">;
-    clock: Clock;
+    clock: SteadyClock;
     /** The form of streams; `auto` depends on the client. */
     streamForm: "auto" | "array" | "envelope";
     /** Time after its submission for which calls do not find a job, ms. */
@@ -74,14 +74,14 @@ export function registerJobRoutes(
     ...admit(operation),
     preHandler: async ({ params: { jobId } }: FastifyRequest<JobRoute>): Promise<void> => {
       const job = visibilityDelay > 0 ? list.get(jobId) : undefined;
-      const age = job && clock.now() - job.createdAt;
+      const age = job && clock.system.now() - job.createdAt;
       // A negative age means that the system time was set back; the job must not stay invisible until then.
       if (age !== undefined && age >= 0 && age < visibilityDelay) throw notFound("job", jobId);
     },
   });
   const sendText = (reply: FastifyReply, text: string): FastifyReply => reply.type("application/json").send(text);
   const sendRecord = (reply: FastifyReply, { job, output }: StoredJob): FastifyReply =>
-    sendText(reply, recordText(job, output, presentOf(job, clock)));
+    sendText(reply, recordText(job, output, clock.now()));
 
   /**
    * Sends the job's record when the job ends, or after `ms`; sends nothing if the client disconnects. Without a promise, because the client
@@ -104,7 +104,7 @@ export function registerJobRoutes(
     "/:endpointId/run",
     { ...admit("run"), bodyLimit: limits.runPayload },
     async (request, reply) => {
-      const job = readSubmission(request.params.endpointId, "run", bodyText(request), clock.now());
+      const job = readSubmission(request.params.endpointId, "run", bodyText(request), clock);
       await jobs.submit(job);
       // The response acknowledges the submission, even if a worker already runs the job.
       return sendText(reply, `{"id":"${job.id}","status":"IN_QUEUE"}`);
@@ -117,7 +117,7 @@ export function registerJobRoutes(
     (request, reply) => {
       const { endpointId } = request.params;
       const wait = readWait(request.query);
-      const job = readSubmission(endpointId, "runsync", bodyText(request), clock.now());
+      const job = readSubmission(endpointId, "runsync", bodyText(request), clock);
       jobs
         .submit(job)
         .then(() => sendWhenFinal(endpointId, job.id, wait, reply))
@@ -177,7 +177,7 @@ export function registerJobRoutes(
   app.get<EndpointRoute>("/:endpointId/requests", admit("requests"), async (request, reply) => {
     const { limit, cursor } = parseInput(pageQuery, request.query);
     const { jobs: results, before } = list.results(request.params.endpointId, cursor, limit);
-    const records = results.map(({ job, output }) => recordText(job, output, presentOf(job, clock)));
+    const records = results.map(({ job, output }) => recordText(job, output, clock.now()));
     const next = before === undefined ? "null" : `"${before}"`;
     return sendText(reply, `{"requests":[${records.join(",")}],"cursor":${next}}`);
   });

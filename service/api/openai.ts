@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply } from "fastify";
-import { type Clock, steadyClock } from "serverless-compute-api/clock";
 import { elementTexts, JsonTextError, memberTexts } from "serverless-compute-api/json-text";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
@@ -10,6 +9,7 @@ import type { JobQueue } from "../queue";
 import { isFinal, type Job } from "../queue/job";
 import type { StoredJob } from "../queue/row";
 import type { StreamReading } from "../queue/stream";
+import type { SteadyClock } from "../steady-clock";
 import { parseInput } from "../validation";
 import type { Admission } from "./admission";
 import { createEventWriter } from "./openai-events";
@@ -36,10 +36,9 @@ export function registerOpenaiRoute(
   {
     admit,
     queue: { jobs, list, pendingRequests, stream },
-    clock: wallClock,
-  }: { admit: Admission; queue: Pick<JobQueue, "jobs" | "list" | "pendingRequests" | "stream">; clock: Clock },
+    clock,
+  }: { admit: Admission; queue: Pick<JobQueue, "jobs" | "list" | "pendingRequests" | "stream">; clock: SteadyClock },
 ): void {
-  const clock = steadyClock(wallClock);
   app.route<OpenaiPath>({
     ...admit("openai"),
     method: ["GET", "POST", "PUT", "PATCH", "DELETE"],
@@ -52,7 +51,7 @@ export function registerOpenaiRoute(
       const { stream: isStreaming } = parseInput(openaiInput, parseMembers(readMembers(body), ["stream"]));
       const disconnect = disconnectSignal(reply);
       const input = `{"openai_route":${JSON.stringify(`/${route}`)},"openai_input":${body}}`;
-      const job = readSubmission(endpointId, "openai", `{"input":${input}}`, wallClock.now());
+      const job = readSubmission(endpointId, "openai", `{"input":${input}}`, clock);
       await jobs.submit(job);
       const { id } = job;
       const cancel = () => jobs.cancel(endpointId, id);

@@ -4,6 +4,7 @@ import { type Bounds, jobSubmission, limits } from "serverless-compute-api/shape
 import type { z } from "zod";
 import { parseMembers, readMembers } from "../json-members";
 import type { JobOperation, NewJob } from "../queue/job";
+import type { SteadyClock } from "../steady-clock";
 import { outOfBounds, parseInput } from "../validation";
 
 /** Reads a number of milliseconds from a query; undefined if it is absent. */
@@ -30,11 +31,12 @@ function newJobId(operation: JobOperation, now: number): string {
  * Reads a job from a submission's body; throws a ServiceError `invalid` that names field, value and bounds. Passes input and s3Config to
  * the worker unchanged.
  */
-export function readSubmission(endpointId: string, operation: JobOperation, body: string, now: number): NewJob {
+export function readSubmission(endpointId: string, operation: JobOperation, body: string, clock: SteadyClock): NewJob {
   const members = readMembers(body);
   const input = members.get("input") ?? "";
   const s3Config = members.get("s3Config");
   const { webhook, policy } = readOptions(members, input);
+  const now = clock.system.now();
   return {
     id: newJobId(operation, now),
     endpointId,
@@ -42,6 +44,7 @@ export function readSubmission(endpointId: string, operation: JobOperation, body
     lowPriority: policy?.lowPriority ?? false,
     executionTimeout: policy?.executionTimeout,
     createdAt: now,
+    queuedAt: clock.now(),
     expiresAt: now + (policy?.ttl ?? limits.ttl.default),
     webhook,
     s3Config,

@@ -23,8 +23,7 @@ export function createUserRateLimit(clock: Clock) {
       const now = clock.now();
       const remaining = counts.map((window) => {
         const length = window.seconds * 1000;
-        // A window in the future means that the clock was set back.
-        if (now - window.began >= length || now < window.began) Object.assign(window, { began: now, used: 0 });
+        if (now - window.began >= length) Object.assign(window, { began: now, used: 0 });
         window.used = Math.min(window.used + 1, window.requests + 1);
         const reset = Math.ceil((window.began + length - now) / 1000);
         return { ...window, reset, rest: Math.max(window.requests - window.used, 0) };

@@ -1,4 +1,3 @@
-import { type Clock, steadyClock } from "serverless-compute-api/clock";
 import { endpointsOverview } from "../api/endpoint-overview";
 import { messageOf } from "../errors";
 import type { Faults } from "../faults/faults";
@@ -7,6 +6,7 @@ import { type JobFilter, maxSeq } from "../queue/list";
 import type { Jobs } from "../queue/queue";
 import type { Resources } from "../resources";
 import { commentText, eventText } from "../server-sent-events";
+import type { SteadyClock } from "../steady-clock";
 import { createLogTail, type LogTail } from "../workers/log-tail";
 import { type ConsoleView, jobRow, resourcesOverview } from "./overview";
 import { readPageFile } from "./page-files";
@@ -42,11 +42,8 @@ export function createConsoleContent({
   faults: Pick<Faults, "read">;
   /** File with the output of the endpoint's workers. */
   logFile(endpointId: string): string;
-  clock: Clock;
+  clock: SteadyClock;
 }) {
-  // The interval between two views must not change with the machine's time.
-  const monotonicClock = steadyClock(clock);
-
   /**
    * Server-sent events of the console's page: `service`, `endpoints` and `resources`; for one endpoint also `metrics`, `jobs` (the newest
    * page of those that match the filter), `faults` and `log` (lines). Each is sent at the beginning and after every change.
@@ -88,12 +85,12 @@ export function createConsoleContent({
       // Reconnect delay of a page that lost its connection.
       yield eventText({ retry: 1000 });
       if (tail) yield logEvent(await tail.readLast(maxPastLines));
-      for (let quiet = 0, nextView = monotonicClock.now(); !signal.aborted; quiet++) {
+      for (let quiet = 0, nextView = clock.now(); !signal.aborted; quiet++) {
         const parts = await readNewLines(tail);
-        const startedAt = monotonicClock.now();
+        const startedAt = clock.now();
         if (startedAt >= nextView) {
           parts.unshift(...(await readView()));
-          nextView = startedAt + Math.max(viewInterval, (monotonicClock.now() - startedAt) * (pausePerView + 1));
+          nextView = startedAt + Math.max(viewInterval, (clock.now() - startedAt) * (pausePerView + 1));
         }
         if (parts.length > 0 || quiet >= maxQuietPolls) {
           quiet = 0;

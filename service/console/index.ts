@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Clock } from "serverless-compute-api/clock";
 import type { Faults } from "../faults/faults";
 import type { Resources } from "../resources";
+import type { SteadyClock } from "../steady-clock";
 import type { ConsoleContent } from "./content";
 import type { ConsoleView } from "./overview";
 import { linkTo, registerConsoleRoutes } from "./routes";
@@ -22,7 +22,7 @@ export function createConsole({
   apiKey: string;
   /** Throws a ServiceError unless a request has the API key. */
   checkKey(request: FastifyRequest): void;
-  clock: Clock;
+  clock: SteadyClock;
   resources: Resources;
   view: ConsoleView;
   faults: Pick<Faults, "read" | "replace">;

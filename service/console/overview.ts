@@ -1,10 +1,10 @@
-import type { Clock } from "serverless-compute-api/clock";
 import type { EndpointsView } from "../api/endpoint-overview";
 import type { Metrics } from "../metrics/metrics";
-import { isFinal, type Job, presentOf } from "../queue/job";
+import type { Job } from "../queue/job";
 import type { JobList } from "../queue/list";
 import type { Jobs } from "../queue/queue";
 import type { Resources } from "../resources";
+import type { SteadyClock } from "../steady-clock";
 
 /** Access of the console to the job path. */
 export interface ConsoleView
@@ -33,18 +33,17 @@ export function resourcesOverview({ templates, volumes, secrets, registryAuths }
 }
 
 /** A job in a list; times in ms, from which the page computes the times in the queue and at a worker. */
-export function jobRow(job: Job, clock: Clock) {
-  const change = isFinal(job) ? 0 : clock.now() - presentOf(job, clock);
-  // In seconds, because the two clocks differ by some milliseconds, and each difference would change the row.
-  const present = (time: number): number => time + Math.round(change / 1000) * 1000;
+export function jobRow(job: Job, clock: Pick<SteadyClock, "systemChange">) {
+  const { startedAt, finishedAt } = job;
+  const change = clock.systemChange();
   return {
     id: job.id,
     status: job.status,
     operation: job.operation,
     createdAt: job.createdAt,
-    queuedAt: present(job.queuedAt),
-    startedAt: job.startedAt === undefined ? undefined : present(job.startedAt),
-    finishedAt: job.finishedAt,
+    queuedAt: job.queuedAt + change,
+    startedAt: startedAt === undefined ? undefined : startedAt + change,
+    finishedAt: finishedAt === undefined ? undefined : finishedAt + change,
     workerId: job.workerId,
     retries: job.retries,
     error: job.error,

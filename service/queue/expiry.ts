@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
-import { type Clock, elapsedTime, steadyClock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
 import { createScheduler } from "../scheduler";
+import type { SteadyClock } from "../steady-clock";
 import type { GroupCommit } from "../store/group-commit";
 import type { ServiceTimings } from "../timings";
 import type { JobEvents } from "./events";
@@ -22,13 +22,13 @@ import type { JobStore } from "./store";
 type JobDeadlines = ReturnType<typeof createDeadlines>;
 
 /**
- * Computes the deadlines of jobs. ttl and retention survive restarts, so they use the wall clock; execution timeouts use monotonic time.
- * `executionTimeout` returns an endpoint's execution timeout, ms.
+ * Computes the deadlines of jobs. ttl and retention survive restarts, so they follow the system time. `executionTimeout` returns an endpoint's
+ * execution timeout, ms.
  */
 export function createDeadlines(
   executionTimeout: (endpointId: string) => number | undefined,
   { runRetention, runsyncRetention }: Pick<ServiceTimings, "runRetention" | "runsyncRetention">,
-  clock: Clock,
+  clock: SteadyClock,
 ) {
   const retention: Record<JobOperation, number> = {
     run: runRetention,
@@ -38,10 +38,11 @@ export function createDeadlines(
   /** The job's execution timeout, ms; defaults to the endpoint's timeout, then to the service's default. */
   const executionLimit = (job: Job): number =>
     job.executionTimeout ?? executionTimeout(job.endpointId) ?? limits.executionTimeout.default;
-  const executionTimeLeft = (job: RunningJob): number => job.since + executionLimit(job) - elapsedTime(clock);
-  const ttlLeft = (job: Job): number => job.expiresAt - clock.now();
-  /** The time of a finished job's removal. */
-  const dueAt = (job: FinalJob): number => Math.min(job.finishedAt + retention[job.operation], job.expiresAt);
+  const executionTimeLeft = (job: RunningJob): number => job.startedAt + executionLimit(job) - clock.now();
+  const ttlLeft = (job: Job): number => job.expiresAt - clock.system.now();
+  /** The system time of a finished job's removal. */
+  const dueAt = (job: FinalJob): number =>
+    Math.min(job.finishedAt + clock.systemChange() + retention[job.operation], job.expiresAt);
 
   return {
     executionLimit,
@@ -55,7 +56,7 @@ export function createDeadlines(
      * Returns whether the job is hidden from clients. An expired job is hidden even before its removal. A job whose execution timeout has
      * passed remains visible until its ttl expires.
      */
-    isExpired: (job: Job): boolean => (isFinal(job) ? dueAt(job) : job.expiresAt) <= clock.now(),
+    isExpired: (job: Job): boolean => (isFinal(job) ? dueAt(job) : job.expiresAt) <= clock.system.now(),
   };
 }
 
@@ -85,33 +86,29 @@ export function createExpiry({
   jobs: Pick<Jobs, "end" | "remove">;
   groupCommit: Pick<GroupCommit, "commit">;
   events: JobEvents;
-  clock: Clock;
+  clock: SteadyClock;
   log: Pick<Logger, "error">;
   deadlines: JobDeadlines;
   sweep: number;
 }) {
-  const steady = steadyClock(clock);
-  const scheduler = createScheduler(steady, pass, (error) =>
-    log.error({ err: error }, "expiry: pass failed; retrying"),
-  );
-  const readLead = (): number => clock.now() - steady.now();
-  let lead = readLead();
+  const scheduler = createScheduler(clock, pass, (error) => log.error({ err: error }, "expiry: pass failed; retrying"));
+  let systemChange = clock.systemChange();
   /** Requests a pass if the system time has changed, as it does while the machine is suspended, because ttl and retention follow it. */
   const timeChecks = createScheduler(
-    steady,
+    clock,
     async () => {
-      if (Math.abs(readLead() - lead) >= sweep) scheduler.schedule(steady.now());
-      lead = readLead();
-      return steady.now() + timeCheckInterval;
+      if (clock.systemChange() !== systemChange) scheduler.schedule(clock.now());
+      systemChange = clock.systemChange();
+      return clock.now() + timeCheckInterval;
     },
     () => undefined,
   );
   /** The steady time of the pass that applies the job's next deadline. A running job must stop on time; a late removal is invisible. */
   function passTimeOf(job: Job): number {
-    const dueAt = isFinal(job) ? steadyTimeOf(deadlines.dueAt(job)) : steady.now() + deadlines.timeLeft(job);
+    const dueAt = isFinal(job) ? steadyTimeOf(deadlines.dueAt(job)) : clock.now() + deadlines.timeLeft(job);
     return job.status === "IN_PROGRESS" ? dueAt : sweepAfter(dueAt);
   }
-  const steadyTimeOf = (time: number): number => steady.now() + time - clock.now();
+  const steadyTimeOf = (time: number): number => clock.now() + time - clock.system.now();
   const sweepAfter = (dueAt: number): number => Math.ceil(dueAt / sweep) * sweep;
 
   const scheduleFor = (job: Job): void => scheduler.schedule(passTimeOf(job));
@@ -125,7 +122,7 @@ export function createExpiry({
     if (canTransition(job, "timeOut") && deadlines.timesOut(job)) {
       const limit = deadlines.executionLimit(job);
       const error = `the job exceeded its executionTimeout of ${limit} ms; raise policy.executionTimeout`;
-      jobs.end(job, toTimedOut(job, error, clock));
+      jobs.end(job, toTimedOut(job, error, clock.now()));
     } else jobs.remove(job);
   }
   /** Applies all passed deadlines; resolves with the time of the next pass. */
@@ -142,8 +139,8 @@ export function createExpiry({
       });
     }
     let expiry = store.nextExpiry();
-    while (expiry !== undefined && sweepAfter(expiry) <= clock.now()) {
-      await commit(() => store.expire(clock.now(), batchSize.final));
+    while (expiry !== undefined && sweepAfter(expiry) <= clock.system.now()) {
+      await commit(() => store.expire(clock.system.now(), batchSize.final));
       expiry = store.nextExpiry();
     }
     if (expiry !== undefined) nextPass = Math.min(nextPass, steadyTimeOf(sweepAfter(expiry)));
@@ -153,7 +150,7 @@ export function createExpiry({
   return {
     pass,
     /** Applies a changed execution timeout of an endpoint to its running jobs. */
-    applyTimeoutChange: (): void => scheduler.schedule(steady.now()),
+    applyTimeoutChange: (): void => scheduler.schedule(clock.now()),
     /** Starts passes at each deadline. */
     start(): void {
       scheduler.start();

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import { type Clock, steadyClock } from "serverless-compute-api/clock";
+import type { SteadyClock } from "../steady-clock";
 import type { Database } from "../store/database";
 import { createGroupCommit } from "../store/group-commit";
 import type { ServiceTimings } from "../timings";
@@ -25,31 +25,28 @@ export function createJobQueue(
     log,
     endpoint,
   }: {
-    clock: Clock;
+    clock: SteadyClock;
     timings: ServiceTimings;
     log: Pick<Logger, "info" | "warn" | "error">;
     /** Returns the endpoint, with its execution timeout in ms; undefined if it does not exist. */
     endpoint(id: string): { executionTimeoutMs?: number | undefined } | undefined;
   },
 ) {
-  // Waits within this process must not depend on changes of the system time. Times in the store outlive the process, so they are wall-clock
-  // times; its only waits, those of webhooks, start again with the process.
-  const monotonicClock = steadyClock(clock);
   const events = createJobEvents();
-  const pendingRequests = createPendingRequests(events, monotonicClock);
-  const groupCommit = createGroupCommit(database, monotonicClock);
-  const store = createJobStore(database);
+  const pendingRequests = createPendingRequests(events, clock);
+  const groupCommit = createGroupCommit(database, clock);
+  const store = createJobStore(database, clock);
   const counters = createJobCounters(database, groupCommit);
-  const webhooks = createWebhooks(database, monotonicClock);
+  const webhooks = createWebhooks(database, clock);
   const active = createActiveJobs(groupCommit.onRollback, clock);
   const deadlines = createDeadlines((id) => endpoint(id)?.executionTimeoutMs, timings, clock);
-  const list = createJobList(database, active, store, deadlines.isExpired);
+  const list = createJobList(database, active, store, deadlines.isExpired, clock);
   const parts = { active, store, list, database, groupCommit, events, clock };
   const exists = (id: string): boolean => endpoint(id) !== undefined;
   const jobs = createJobs({ ...parts, counters, webhooks, exists, dueAt: deadlines.dueAt });
-  const stream = createJobStream({ ...parts, clock: monotonicClock, pendingRequests, maxWait: timings.streamHold });
+  const stream = createJobStream({ ...parts, pendingRequests, maxWait: timings.streamHold });
   const expiry = createExpiry({ ...parts, jobs, log, deadlines, sweep: timings.sweep });
-  const webhookDelivery = createWebhookDelivery({ webhooks, groupCommit, events, clock: monotonicClock, timings, log });
+  const webhookDelivery = createWebhookDelivery({ webhooks, groupCommit, events, clock, timings, log });
   return {
     ...parts,
     jobs,

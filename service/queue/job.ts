@@ -1,4 +1,3 @@
-import { type Clock, elapsedTime } from "serverless-compute-api/clock";
 import { finalStatus, type JobStatus, jobStatus } from "serverless-compute-api/shapes";
 
 /** The operation that submitted a job; it selects the form of its id and its retention. */
@@ -12,23 +11,24 @@ export interface NewJob {
   lowPriority: boolean;
   /** The job's execution timeout, ms. Defaults to the endpoint's. */
   executionTimeout: number | undefined;
+  /** System times of the submission and of the end of the ttl. */
   createdAt: number;
-  /** The end of the job's ttl. */
   expiresAt: number;
+  /** The time at which the job was last queued. */
+  queuedAt: number;
   webhook: string | undefined;
   /** JSON text, sent only to the worker, like the input. */
   s3Config: string | undefined;
   input: string;
 }
 
-/** The properties of a job in every state, without input and output. Times are ms since the epoch. */
+/**
+ * The properties of a job in every state, without input and output. Times are ms since the epoch, those of states by the steady clock: the
+ * times of a job in the queue and at a worker must not depend on changes of the system time.
+ */
 export interface JobProperties extends Omit<NewJob, "input" | "s3Config"> {
   /** The job's number in the store. */
   seq: number;
-  /** The time at which the job was last queued, moved at each transition by the changes of the system time. */
-  queuedAt: number;
-  /** Monotonic time at which the job was queued or last started; not stored. Deadlines and scaling must not depend on the system time. */
-  since: number;
   /** Position in the queue, lowest first. Not a time, because clocks can move backwards and jobs can share a millisecond. */
   position: number;
   /** Number of requeues. */
@@ -141,29 +141,8 @@ export const canTransition = <Trigger extends JobTrigger>(
 /** Returns whether a job is over. */
 export const isFinal = (job: Job): job is FinalJob => canTransition(job, "expire");
 
-/** The monotonic time of a past system time. A time in the future means that the clock was set back. */
-export const monotonicTimeOf = (time: number, clock: Clock): number =>
-  elapsedTime(clock) - Math.max(0, clock.now() - time);
-
-/** The present on the time scale of a job, whose times in the queue and at a worker must not depend on changes of the system time. */
-export const presentOf = (job: Job, clock: Clock): number =>
-  isFinal(job) ? job.finishedAt : Math.round((job.startedAt ?? job.queuedAt) + elapsedTime(clock) - job.since);
-
-/** An unfinished job whose times are moved by the change of the system time since its last state. */
-function toPresent<Unfinished extends LiveJob>(job: Unfinished, clock: Clock): Unfinished {
-  const change = clock.now() - presentOf(job, clock);
-  const { queuedAt, startedAt } = job;
-  return { ...job, queuedAt: queuedAt + change, startedAt: startedAt === undefined ? undefined : startedAt + change };
-}
-
-/** The times of a job whose worker was lost, whose time in the queue continues. */
-export function requeueTimes(job: RunningJob, clock: Clock): Pick<JobProperties, "queuedAt" | "since"> {
-  const { queuedAt } = toPresent(job, clock);
-  return { queuedAt, since: monotonicTimeOf(queuedAt, clock) };
-}
-
 /** A submitted job with its number and its position in the queue. */
-export const toQueued = (job: NewJob, seq: number, position: number, clock: Clock): QueuedJob => ({
+export const toQueued = (job: NewJob, seq: number, position: number): QueuedJob => ({
   id: job.id,
   seq,
   endpointId: job.endpointId,
@@ -171,8 +150,7 @@ export const toQueued = (job: NewJob, seq: number, position: number, clock: Cloc
   lowPriority: job.lowPriority,
   executionTimeout: job.executionTimeout,
   createdAt: job.createdAt,
-  queuedAt: job.createdAt,
-  since: monotonicTimeOf(job.createdAt, clock),
+  queuedAt: job.queuedAt,
   position,
   expiresAt: job.expiresAt,
   retries: 0,
@@ -188,18 +166,17 @@ export const toQueued = (job: NewJob, seq: number, position: number, clock: Cloc
   hasOutput: false,
 });
 
-export const toRunning = (job: JobBefore<"assign">, workerId: string, clock: Clock): JobAfter<"assign"> => ({
-  ...toPresent(job, clock),
+export const toRunning = (job: JobBefore<"assign">, workerId: string, now: number): JobAfter<"assign"> => ({
+  ...job,
   status: "IN_PROGRESS",
   workerId,
-  startedAt: clock.now(),
-  since: elapsedTime(clock),
+  startedAt: now,
 });
 
-export const toCompleted = (job: JobBefore<"complete">, clock: Clock): JobAfter<"complete"> => ({
-  ...toPresent(job, clock),
+export const toCompleted = (job: JobBefore<"complete">, now: number): JobAfter<"complete"> => ({
+  ...job,
   status: "COMPLETED",
-  finishedAt: clock.now(),
+  finishedAt: now,
 });
 
 /** Maximum length of a job's error, in characters; lists read many errors. */
@@ -213,24 +190,24 @@ export function limitError(error: string): string {
   return `${start}… (the error has ${error.length} characters; only the first ${maxErrorLength} are kept)`;
 }
 
-export const toFailed = (job: JobBefore<"fail" | "reject">, error: string, clock: Clock): JobAfter<"fail"> => ({
-  ...toPresent(job, clock),
+export const toFailed = (job: JobBefore<"fail" | "reject">, error: string, now: number): JobAfter<"fail"> => ({
+  ...job,
   status: "FAILED",
-  finishedAt: clock.now(),
+  finishedAt: now,
   error: limitError(error),
 });
 
-export const toTimedOut = (job: JobBefore<"timeOut">, error: string, clock: Clock): JobAfter<"timeOut"> => ({
-  ...toPresent(job, clock),
+export const toTimedOut = (job: JobBefore<"timeOut">, error: string, now: number): JobAfter<"timeOut"> => ({
+  ...job,
   status: "TIMED_OUT",
-  finishedAt: clock.now(),
+  finishedAt: now,
   error,
 });
 
-export const toCancelled = (job: JobBefore<"cancel">, clock: Clock): JobAfter<"cancel"> => ({
-  ...toPresent(job, clock),
+export const toCancelled = (job: JobBefore<"cancel">, now: number): JobAfter<"cancel"> => ({
+  ...job,
   status: "CANCELLED",
-  finishedAt: clock.now(),
+  finishedAt: now,
 });
 
 /** The reason why /retry rejects a job in this state, as the end of a message. */
@@ -240,7 +217,7 @@ export const retryRejection = ({ status }: Pick<Job, "status">): string =>
 /** A requeued job without output. It keeps its position after the loss of a worker, and gets a new `position` after /retry. */
 export const toRequeued = (
   job: JobBefore<"requeue" | "retry">,
-  changes: Partial<Pick<JobProperties, "queuedAt" | "since" | "position" | "retries" | "crashes">>,
+  changes: Partial<Pick<JobProperties, "queuedAt" | "position" | "retries" | "crashes">>,
 ): JobAfter<"requeue" | "retry"> => ({
   ...job,
   status: "IN_QUEUE",

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { JobStatus } from "serverless-compute-api/shapes";
 import { z } from "zod";
+import type { SteadyClock } from "../steady-clock";
 import type { Database } from "../store/database";
 import { canTransition, type Job, transitions } from "./job";
 import type { ActiveJobs } from "./memory";
@@ -42,6 +43,7 @@ export function createJobList(
   active: Pick<ActiveJobs, "get">,
   store: Pick<JobStore, "find" | "page" | "progress" | "payload">,
   isExpired: (job: Job) => boolean,
+  clock: Pick<SteadyClock, "systemChange">,
 ) {
   const isVisible = (job: Job): boolean => !isExpired(job);
   /** The state of a stored job, which may be newer than its row. */
@@ -52,7 +54,7 @@ export function createJobList(
       OR id LIKE ?5 ESCAPE '\\'
       OR (status IN ('FAILED', 'TIMED_OUT') AND record ->> ${errorIndex} LIKE ?5 ESCAPE '\\'))
       ORDER BY seq DESC LIMIT ?6`,
-    createJobRows().job,
+    createJobRows(clock).job,
   );
   const batchStart = database.query(
     "SELECT min(seq) AS seq FROM (SELECT seq FROM jobs WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?)",

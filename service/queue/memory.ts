@@ -1,14 +1,7 @@
-import type { Clock } from "serverless-compute-api/clock";
 import { ShortLivedMap } from "../short-lived-map";
+import type { SteadyClock } from "../steady-clock";
 import type { GroupCommit } from "../store/group-commit";
-import {
-  type JobDelivery,
-  type JobWorker,
-  type LiveJob,
-  monotonicTimeOf,
-  type QueuedJob,
-  type RunningJob,
-} from "./job";
+import type { JobDelivery, JobWorker, LiveJob, QueuedJob, RunningJob } from "./job";
 
 /** A worker that waits for jobs. */
 export interface WaitingWorker {
@@ -30,7 +23,7 @@ export type ActiveJobs = ReturnType<typeof createActiveJobs>;
  * makes them durable; the start of a job at a worker that ends with the service precedes its transaction. A failed transaction undoes its
  * changes in memory.
  */
-export function createActiveJobs(onRollback: GroupCommit["onRollback"], clock: Clock) {
+export function createActiveJobs(onRollback: GroupCommit["onRollback"], clock: SteadyClock) {
   const jobs = new ShortLivedMap<string, LiveJob>();
   const queues = new Map<string, ReadyQueue>();
   const running = new Map<string, number>();
@@ -68,7 +61,7 @@ export function createActiveJobs(onRollback: GroupCommit["onRollback"], clock: C
     /** The job, if it runs on this worker and its ttl has not expired. */
     runningAt(id: string, worker: JobWorker): RunningJob | undefined {
       const job = jobs.get(id);
-      if (job?.status !== "IN_PROGRESS" || job.expiresAt <= clock.now()) return undefined;
+      if (job?.status !== "IN_PROGRESS" || job.expiresAt <= clock.system.now()) return undefined;
       return job.workerId === worker.id && job.endpointId === worker.endpointId ? job : undefined;
     },
     running: (endpointId: string): number => running.get(endpointId) ?? 0,
@@ -78,7 +71,7 @@ export function createActiveJobs(onRollback: GroupCommit["onRollback"], clock: C
     first(endpointId: string): QueuedJob | undefined {
       const queue = ready(endpointId);
       for (let job = queue.first; job; job = queue.first) {
-        if (job.expiresAt > clock.now()) return job;
+        if (job.expiresAt > clock.system.now()) return job;
         queue.remove(job);
       }
       return undefined;
@@ -86,8 +79,10 @@ export function createActiveJobs(onRollback: GroupCommit["onRollback"], clock: C
     /** Adds the stored jobs at start. */
     load(stored: LiveJob[]): void {
       for (const job of stored.sort((a, b) => a.position - b.position)) {
-        // Only wall-clock times outlive a process.
-        job.since = monotonicTimeOf(job.startedAt ?? job.queuedAt, clock);
+        // A time in the future means that the system time was set back since; deadlines must not wait for it.
+        const ahead = Math.max(0, (job.startedAt ?? job.queuedAt) - clock.now());
+        job.queuedAt -= ahead;
+        if (job.status === "IN_PROGRESS") job.startedAt -= ahead;
         insert(job);
       }
     },

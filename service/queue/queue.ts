@@ -1,4 +1,4 @@
-import { type Clock, elapsedTime } from "serverless-compute-api/clock";
+import type { Clock } from "serverless-compute-api/clock";
 import { notFound } from "../errors";
 import type { Database } from "../store/database";
 import type { GroupCommit } from "../store/group-commit";
@@ -18,7 +18,6 @@ import {
   type QueuedJob,
   type RequeueReason,
   type RunningJob,
-  requeueTimes,
   toCancelled,
   toCompleted,
   toFailed,
@@ -75,7 +74,7 @@ export function createJobs({
     while (deliveries.length < max) {
       const job = active.first(endpointId);
       if (!job) break;
-      const started = toRunning(job, workerId, clock);
+      const started = toRunning(job, workerId, clock.now());
       active.put(started);
       deliveries.push({ job: started, ...store.payload(job.seq) });
     }
@@ -161,10 +160,10 @@ export function createJobs({
       const isAccepted = await commit(
         () => {
           if (!exists(endpointId)) return false;
-          const queued = toQueued(job, store.nextSeq(), store.nextPosition(), clock);
+          const queued = toQueued(job, store.nextSeq(), store.nextPosition());
           // The row of a job that starts immediately is written once.
           const waiter = active.waiting(endpointId) === 0 ? active.nextWaiter(endpointId) : undefined;
-          const started = waiter && toRunning(queued, waiter.workerId, clock);
+          const started = waiter && toRunning(queued, waiter.workerId, clock.now());
           store.insert(started ?? queued, job);
           active.put(started ?? queued);
           if (!started) enqueued(queued);
@@ -205,7 +204,8 @@ export function createJobs({
         const before = active.runningAt(id, worker);
         if (!before) return false;
         const { error } = outcome;
-        end(before, error === undefined ? toCompleted(before, clock) : toFailed(before, error, clock), outcome);
+        const now = clock.now();
+        end(before, error === undefined ? toCompleted(before, now) : toFailed(before, error, now), outcome);
         return true;
       }, outcome.output?.length),
 
@@ -229,10 +229,11 @@ export function createJobs({
         if (!before) return false;
         const crashes = before.crashes + (reason === "crashed" ? 1 : 0);
         const hasRun = reason !== "undelivered";
-        if (crashes > crashLimit) end(before, toFailed({ ...before, crashes }, error, clock), { output: undefined });
+        if (crashes > crashLimit)
+          end(before, toFailed({ ...before, crashes }, error, clock.now()), { output: undefined });
         else {
           const retries = before.retries + (hasRun ? 1 : 0);
-          requeue(before, { ...requeueTimes(before, clock), retries, crashes }, hasRun);
+          requeue(before, { retries, crashes }, hasRun);
         }
         return true;
       }),
@@ -242,7 +243,7 @@ export function createJobs({
       commit(() => {
         const before = active.get(id);
         if (!canTransition(before, "reject")) return false;
-        end(before, toFailed(before, error, clock));
+        end(before, toFailed(before, error, clock.now()));
         return true;
       }),
 
@@ -250,7 +251,7 @@ export function createJobs({
     cancel: (endpointId: string, id: string): Promise<Job | undefined> =>
       commit(() => {
         const before = find(endpointId, id)?.job;
-        return canTransition(before, "cancel") ? end(before, toCancelled(before, clock)) : before;
+        return canTransition(before, "cancel") ? end(before, toCancelled(before, clock.now())) : before;
       }),
 
     /** Requeues a failed or timed-out job; `retried` is false for any other state. */
@@ -258,7 +259,7 @@ export function createJobs({
       commit(() => {
         const before = find(endpointId, id)?.job;
         if (!canTransition(before, "retry")) return before && { job: before, retried: false };
-        const queued = { queuedAt: clock.now(), since: elapsedTime(clock), position: store.nextPosition() };
+        const queued = { queuedAt: clock.now(), position: store.nextPosition() };
         return { job: requeue(before, { ...queued, retries: before.retries + 1, crashes: 0 }, true), retried: true };
       }),
 
@@ -299,8 +300,7 @@ export function createJobs({
       const stored = store.live();
       active.load(stored);
       const running = stored.filter((job) => job.status === "IN_PROGRESS");
-      for (const job of running)
-        if (!outlives(job.workerId)) requeue(job, { ...requeueTimes(job, clock), retries: job.retries + 1 }, true);
+      for (const job of running) if (!outlives(job.workerId)) requeue(job, { retries: job.retries + 1 }, true);
       return running.filter(({ workerId }) => outlives(workerId));
     },
   };

@@ -1,24 +1,28 @@
 import { jobStatus } from "serverless-compute-api/shapes";
+import type { SteadyClock } from "../steady-clock";
 import type { Job, JobOperation, JobProperties } from "./job";
+
+const moved = (time: number | undefined, ms: number): number | undefined =>
+  time === undefined ? undefined : time + ms;
 
 /**
  * Properties without a column of their own, as one JSON array in the order of existing stores. Separate columns are slower to read,
  * and a start may read a million jobs.
  */
-export const recordOf = (job: Job): string =>
+export const recordOf = (job: Job, systemChange: number): string =>
   JSON.stringify([
     job.operation,
     job.lowPriority ? 1 : 0,
     job.executionTimeout,
     job.createdAt,
-    job.queuedAt,
+    job.queuedAt + systemChange,
     job.position,
     job.expiresAt,
     job.retries,
     job.crashes,
     job.webhook,
     job.workerId,
-    job.startedAt,
+    moved(job.startedAt, systemChange),
     job.error,
   ]);
 
@@ -97,8 +101,8 @@ export interface StoredJob {
   output: string | undefined;
 }
 
-/** Creates parsers for the rows of one store. */
-export function createJobRows() {
+/** Creates parsers for the rows of one store. Rows have system times, because they outlive the service. */
+export function createJobRows({ systemChange }: Pick<SteadyClock, "systemChange">) {
   /** One string per endpoint id, shared by all jobs to save memory. */
   const endpointIds = new Map<string, string>();
   function intern(endpointId: string): string {
@@ -112,6 +116,7 @@ export function createJobRows() {
     const values: unknown = JSON.parse(text(column, "row"));
     const record: unknown = Array.isArray(values) ? values[7] : undefined;
     if (!Array.isArray(values) || !Array.isArray(record)) throw unreadable("row");
+    const change = systemChange();
     const columns: JobColumns = {
       seq: number(values[0], "seq"),
       id: text(values[1], "id"),
@@ -120,8 +125,7 @@ export function createJobRows() {
       lowPriority: record[1] === 1,
       executionTimeout: optionalNumber(record[2], "execution timeout"),
       createdAt: number(record[3], "time of creation"),
-      queuedAt: number(record[4], "time in the queue"),
-      since: 0,
+      queuedAt: number(record[4], "time in the queue") - change,
       position: number(record[5], "position"),
       expiresAt: number(record[6], "ttl"),
       retries: number(record[7], "retries"),
@@ -131,8 +135,8 @@ export function createJobRows() {
       webhook: optionalText(record[9], "webhook"),
       status: oneOf(values[3], "status", jobStatus.options),
       workerId: optionalText(record[10], "worker"),
-      startedAt: optionalNumber(record[11], "start"),
-      finishedAt: optionalNumber(values[4], "finished_at"),
+      startedAt: moved(optionalNumber(record[11], "start"), -change),
+      finishedAt: moved(optionalNumber(values[4], "finished_at"), -change),
       error: optionalText(record[12], "error"),
       hasOutput,
     };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { SteadyClock } from "../steady-clock";
 import type { Database } from "../store/database";
 import { type FinalJob, isFinal, type Job, type LiveJob, type NewJob } from "./job";
 import { createJobRows, jobColumn, listedJobColumn, recordOf, type StoredJob } from "./row";
@@ -22,13 +23,13 @@ const chunkBatch = 64;
  * The tables of jobs, outputs and chunks. With group commit, SQL statements are the largest part of a job's cost, so they are few and
  * write little. Methods that write run within the caller's transaction.
  */
-export function createJobStore(database: Database) {
+export function createJobStore(database: Database, clock: Pick<SteadyClock, "systemChange">) {
   const insert = database.prepare(`INSERT INTO jobs
     (seq, id, endpoint_id, status, finished_at, due_at, record, input, s3_config) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const updateJob = "UPDATE jobs SET status = ?, finished_at = ?, due_at = ?, record = ?";
   const save = database.prepare(`${updateJob} WHERE seq = ?`);
   const saveOutput = database.prepare(`${updateJob}, output = ? WHERE seq = ?`);
-  const rowParsers = createJobRows();
+  const rowParsers = createJobRows(clock);
   const find = database.query(`${selectStoredJobs} WHERE id = ?`, rowParsers.stored);
   const page = database.query(`${selectStoredJobs} ${endpointPage}`, rowParsers.stored);
   // An unfinished job has no output except a progress update.
@@ -75,8 +76,11 @@ export function createJobStore(database: Database) {
   let lastSeq = database.query("SELECT max(seq) AS value FROM jobs", numberRow).get() ?? 0;
   let lastPosition = 0;
 
-  const stateOf = (job: Job, dueAt: number | null) =>
-    [job.status, job.finishedAt ?? null, dueAt, recordOf(job)] as const;
+  function stateOf(job: Job, dueAt: number | null) {
+    const change = clock.systemChange();
+    const finishedAt = job.finishedAt === undefined ? null : job.finishedAt + change;
+    return [job.status, finishedAt, dueAt, recordOf(job, change)] as const;
+  }
 
   return {
     /** Allocates the number of the next submission. */

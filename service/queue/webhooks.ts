@@ -34,8 +34,6 @@ const webhookHost = (url: string): string => new URL(url).host;
 
 /** The table of pending webhooks, whose due times are those of a monotonic clock. Only `load` reads bodies, which may be 20 MB each. */
 export function createWebhooks(database: Database, clock: Clock) {
-  // The columns are integers, but a monotonic clock has fractions.
-  const now = (): number => Math.floor(clock.now());
   const insert = database.prepare(
     "INSERT INTO webhooks (endpoint_id, job_id, url, host, body, due_at) VALUES (?, ?, ?, ?, ?, ?)",
   );
@@ -58,10 +56,10 @@ export function createWebhooks(database: Database, clock: Clock) {
     /** Adds the webhook of a finished job, which is due now; `output` and `input` are JSON texts. */
     insert(job: FinalJob, url: string, output: string | undefined, input: string): void {
       const body = webhookText(recordText(job, output, job.finishedAt), input, url);
-      insert.run(job.endpointId, job.id, url, webhookHost(url), body, now());
+      insert.run(job.endpointId, job.id, url, webhookHost(url), body, clock.now());
     },
     /** Makes all webhooks due now, because the due times of an earlier process are those of another clock. */
-    makeDue: (): void => makeDue.run(now()),
+    makeDue: (): void => makeDue.run(clock.now()),
     /** Hosts with webhooks that are due by `now`. */
     dueHosts: (now: number): string[] => dueHosts.all(now).map(({ host }) => host),
     /** A host's webhooks that are due by `now`, in the order of their due times, with the sizes of their bodies in bytes. */
@@ -69,7 +67,7 @@ export function createWebhooks(database: Database, clock: Clock) {
     load: (id: number): PendingWebhook | undefined => load.get(id),
     /** The due time of the next webhook after `now`. */
     nextDue: (now: number): number | undefined => nextDue.get(now)?.dueAt ?? undefined,
-    postpone: (id: number, attempts: number, dueAt: number): void => postpone.run(attempts, Math.floor(dueAt), id),
+    postpone: (id: number, attempts: number, dueAt: number): void => postpone.run(attempts, dueAt, id),
     remove: (id: number): void => remove.run(id),
     removeEndpoint: (endpointId: string): void => removeEndpoint.run(endpointId),
   };

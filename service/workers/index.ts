@@ -1,9 +1,9 @@
 import type { Logger } from "pino";
-import { type Clock, elapsedTime, steadyClock } from "serverless-compute-api/clock";
 import { messageOf } from "../errors";
 import type { Faults } from "../faults/faults";
 import type { JobQueue } from "../queue";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
+import type { SteadyClock } from "../steady-clock";
 import type { Database } from "../store/database";
 import type { ServiceTimings } from "../timings";
 import { createBalancer } from "./balancer";
@@ -43,7 +43,7 @@ export function createWorkers({
   listenForWorkers,
 }: {
   database: Database;
-  clock: Clock;
+  clock: SteadyClock;
   settings: WorkerSettings;
   endpoints: EndpointLookup;
   queue: JobQueue;
@@ -57,11 +57,9 @@ export function createWorkers({
 }) {
   const { timings } = settings;
   const { jobs, active, events, counters, stream } = queue;
-  // Waits of this process must not depend on changes of the system time.
-  const monotonicClock = steadyClock(clock);
   const tokens = createWorkerTokens(database);
-  const registry = createWorkerRegistry(monotonicClock);
-  const problems = createWorkerProblems({ registry, clock: monotonicClock, timings });
+  const registry = createWorkerRegistry(clock);
+  const problems = createWorkerProblems({ registry, clock, timings });
   const registration = createWorkerRegistration({
     registry,
     timings,
@@ -74,11 +72,11 @@ export function createWorkers({
     faults,
     events,
     registry,
-    clock: monotonicClock,
+    clock,
     timings,
     log,
   });
-  const runtime = createRuntimes(settings, { clock: monotonicClock, log, serverlessUrl, listenForWorkers });
+  const runtime = createRuntimes(settings, { clock, log, serverlessUrl, listenForWorkers });
   const starter = createWorkerStarter({
     endpoints,
     runtime,
@@ -100,7 +98,7 @@ export function createWorkers({
   const balancer = createBalancer({
     registry,
     waitReason: (endpointId) => health(endpointId).message,
-    clock: monotonicClock,
+    clock,
     timings,
   });
   const pool = createWorkerPool({
@@ -113,7 +111,7 @@ export function createWorkers({
     endpoints,
     hasExternalWorkers: tokens.isUsedExternally,
     starter,
-    clock: monotonicClock,
+    clock,
     timings,
     log,
   });
@@ -126,11 +124,9 @@ export function createWorkers({
     if (channel) servePipe(channel, worker, { dispatcher, stream, onStoreError });
   });
 
-  /** Waiting requests and jobs with their times on the steady clock. */
-  function* waitingWork(endpointId: string) {
+  function* waitingWork(endpointId: string): Generator<{ id: string; queuedAt: number }> {
     yield* balancer.waiting(endpointId);
-    const lead = monotonicClock.now() - elapsedTime(clock);
-    for (const { id, since } of active.ready(endpointId).jobsForScaling) yield { id, queuedAt: since + lead };
+    yield* active.ready(endpointId).jobsForScaling;
   }
 
   /** The redaction of an endpoint's external workers, whose environment is unknown: the endpoint's current secrets and token. */
@@ -150,7 +146,7 @@ export function createWorkers({
       lackOfStock: starter.lackOfStock,
       throttled: pool.throttled,
       problem: problems.of,
-      clock: monotonicClock,
+      clock,
       timings,
     });
   }
@@ -165,17 +161,13 @@ export function createWorkers({
     health,
 
     /** Number of an endpoint's running workers; its rate limit depends on it. */
-    countRunning: (endpointId: string): number =>
-      countRunning(registry.byEndpoint(endpointId), monotonicClock.now(), timings),
+    countRunning: (endpointId: string): number => countRunning(registry.byEndpoint(endpointId), clock.now(), timings),
 
     /** The endpoint's workers and their states, with start times of the system's clock. */
     list(endpointId: string): WorkerState[] {
-      const now = monotonicClock.now();
-      // The change of the system's time since the service's start, in seconds, so that the start times do not vary by fractions.
-      const change = Math.round((clock.now() - now) / 1000) * 1000;
       return registry.byEndpoint(endpointId).map((worker) => {
-        const state = stateOf(worker, endpoints.get(endpointId)?.version ?? 0, now, timings);
-        return { ...state, startedAt: state.startedAt + change };
+        const state = stateOf(worker, endpoints.get(endpointId)?.version ?? 0, clock.now(), timings);
+        return { ...state, startedAt: state.startedAt + clock.systemChange() };
       });
     },
 

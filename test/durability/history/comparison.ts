@@ -48,7 +48,7 @@ function compareRecord(job: ModelJob, model: Model, life: Player["life"], now: n
   if (found?.error !== undefined) expect(found.error).toContain(job.error);
   else expect(job.error, `${job.id} has no error`).toBeUndefined();
   const live = life.active.get(job.id);
-  const onlyInMemory = { hasOutput: false, since: 0 };
+  const onlyInMemory = { hasOutput: false };
   const remembered = { ...(live ?? found), ...onlyInMemory };
   const written = { ...found, ...onlyInMemory };
   expect(remembered, `${job.id} in memory and in the store`).toEqual(written);

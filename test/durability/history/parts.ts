@@ -1,5 +1,6 @@
 import type { Clock } from "serverless-compute-api/clock";
 import { createJobQueue, type JobQueue } from "../../../service/queue";
+import { steadyClock } from "../../../service/steady-clock";
 import type { Database } from "../../../service/store/database";
 import { defaultTimings } from "../../../service/timings";
 import { endpointLimits, outlives } from "./model";
@@ -32,7 +33,7 @@ export function startLife(database: Database, clock: Clock, punctual: boolean): 
   };
   const endpoint = (id: string) => (id in endpointLimits ? { executionTimeoutMs: endpointLimits[id] } : undefined);
   const queue = createJobQueue(mortal, {
-    clock,
+    clock: steadyClock(clock),
     timings: { ...defaultTimings, sweep: 1 },
     log,
     endpoint,

@@ -144,7 +144,7 @@ export class Player {
     switch (operation.kind) {
       case "run": {
         const { kind: _kind, ttl, hasWebhook, ...fields } = operation;
-        const job = { ...fields, id: `job-${this.#ids++}`, createdAt: now, expiresAt: now + ttl };
+        const job = { ...fields, id: `job-${this.#ids++}`, createdAt: now, queuedAt: now, expiresAt: now + ttl };
         const rest = { lowPriority: false, s3Config: undefined, input: "{}" };
         const webhook = hasWebhook ? "http://127.0.0.1:9/" : undefined;
         const response = jobs.submit({ ...job, ...rest, webhook }).then(() => job.id);

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { createConsoleSessions, linkLifetime, sessionLifetime } from "../../../../service/console/sessions";
+import { steadyClock } from "../../../../service/steady-clock";
 import { ManualClock } from "../../../support/manual-clock";
 
 const apiKey = "a-key-of-this-test-only";
 
 describe("a link to the console", async () => {
   test("opens a session only once", async () => {
-    const sessions = createConsoleSessions(apiKey, new ManualClock());
+    const sessions = createConsoleSessions(apiKey, steadyClock(new ManualClock()));
     const token = sessions.newLink();
     const session = sessions.open(token);
     expect(sessions.isOpen(session)).toBe(true);
@@ -15,7 +16,7 @@ describe("a link to the console", async () => {
   });
 
   test("is different each time, with 256 random bits", async () => {
-    const sessions = createConsoleSessions(apiKey, new ManualClock());
+    const sessions = createConsoleSessions(apiKey, steadyClock(new ManualClock()));
     const tokens = new Set(Array.from({ length: 50 }, sessions.newLink));
     expect(tokens.size).toBe(50);
     for (const token of tokens) expect(token).toMatch(/^[\w-]{43}$/);
@@ -23,7 +24,7 @@ describe("a link to the console", async () => {
 
   test.each([0, -3_600_000, 3_600_000])("expires after an hour if the clock changes by %i ms", async (change) => {
     const clock = new ManualClock();
-    const sessions = createConsoleSessions(apiKey, clock);
+    const sessions = createConsoleSessions(apiKey, steadyClock(clock));
     const [early, late] = [sessions.newLink(), sessions.newLink()];
     clock.change(change);
     await clock.advance(linkLifetime - 1);
@@ -33,7 +34,7 @@ describe("a link to the console", async () => {
   });
 
   test("is removed once a hundred newer links exist", async () => {
-    const sessions = createConsoleSessions(apiKey, new ManualClock());
+    const sessions = createConsoleSessions(apiKey, steadyClock(new ManualClock()));
     const first = sessions.newLink();
     const links = Array.from({ length: 100 }, sessions.newLink);
     expect(sessions.open(first)).toBeUndefined();
@@ -43,15 +44,15 @@ describe("a link to the console", async () => {
 
 describe("a session", async () => {
   const open = (clock: ManualClock) => {
-    const sessions = createConsoleSessions(apiKey, clock);
+    const sessions = createConsoleSessions(apiKey, steadyClock(clock));
     return { sessions, session: sessions.open(sessions.newLink()) ?? "" };
   };
 
   test("survives a restart of the service, but not another API key", async () => {
     const clock = new ManualClock();
     const { session } = open(clock);
-    expect(createConsoleSessions(apiKey, clock).isOpen(session)).toBe(true);
-    expect(createConsoleSessions(`${apiKey}2`, clock).isOpen(session)).toBe(false);
+    expect(createConsoleSessions(apiKey, steadyClock(clock)).isOpen(session)).toBe(true);
+    expect(createConsoleSessions(`${apiKey}2`, steadyClock(clock)).isOpen(session)).toBe(false);
   });
 
   test("expires after a week", async () => {

@@ -30,10 +30,9 @@ function open(file = newFile()) {
   /** Ends a job now that was submitted `ms` ago. */
   function end(ms: number, endpointId = "e", fails = false): void {
     const now = clock.now();
-    const start = new ManualClock(now - ms);
-    const job = toQueued(submissionAt(now - ms, { id: `j${++seq}`, endpointId }), seq, seq, start);
-    const before = toRunning(job, "w", start);
-    events.emit("ended", fails ? toFailed(before, "no", clock) : toCompleted(before, clock), before, undefined);
+    const job = toQueued(submissionAt(now - ms, { id: `j${++seq}`, endpointId }), seq, seq);
+    const before = toRunning(job, "w", now - ms);
+    events.emit("ended", fails ? toFailed(before, "no", now) : toCompleted(before, now), before, undefined);
   }
   /** Metrics of an endpoint in a range, by default the shortest. */
   function read(endpointId: string, range = 0) {

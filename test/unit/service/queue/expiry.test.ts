@@ -9,7 +9,7 @@ const silent = { error: () => undefined };
 
 function rigOf(log: { error(line: unknown): void } = silent, sweep = 1) {
   const rig = useJobs();
-  return { ...rig, expiry: createExpiry({ ...rig, log, sweep }) };
+  return { ...rig, expiry: createExpiry({ ...rig, clock: rig.steady, log, sweep }) };
 }
 
 test("a pass does nothing before anything is due, and returns the time of the next pass", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { executionTime, presentOf } from "../../../../service/queue/job";
+import { executionTime } from "../../../../service/queue/job";
 import { createJobList, type JobFilter, maxSeq } from "../../../../service/queue/list";
 import { useJobs } from "./support/queue-rig";
 
@@ -83,7 +83,7 @@ describe("the search for an endpoint's jobs", () => {
     const search = rig.list.search("endpoint", { status: "IN_PROGRESS" }, maxSeq, 10);
     await rig.jobs.finish(id, rig.worker, { output: "1" });
     await rig.clock.advance(1000);
-    const times = (await search).jobs.map((job) => [job.id, job.status, executionTime(job, presentOf(job, rig.clock))]);
+    const times = (await search).jobs.map((job) => [job.id, job.status, executionTime(job, rig.steady.now())]);
     expect(times).toEqual([[id, "IN_PROGRESS", 2000]]);
   });
 
@@ -117,14 +117,14 @@ describe("the search for an endpoint's jobs", () => {
 const megabyte = 1024 * 1024;
 
 /** A list that counts the rows that it reads from the store. */
-function countingList({ database, active, store, deadlines }: ReturnType<typeof useJobs>) {
+function countingList({ database, active, store, deadlines, steady }: ReturnType<typeof useJobs>) {
   const reads = { rows: 0 };
   const page: typeof store.page = (...query) => {
     const rows = store.page(...query);
     reads.rows += rows.length;
     return rows;
   };
-  return { reads, list: createJobList(database, active, { ...store, page }, deadlines.isExpired) };
+  return { reads, list: createJobList(database, active, { ...store, page }, deadlines.isExpired, steady) };
 }
 
 /** Reads all pages of the list. */

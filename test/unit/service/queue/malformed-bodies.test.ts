@@ -1,7 +1,9 @@
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { readSubmission } from "../../../../service/api/submission";
+import { steadyClock } from "../../../../service/steady-clock";
 import { apiKey, useSharedService } from "../../../support/local-service";
+import { ManualClock } from "../../../support/manual-clock";
 
 const lists = (depth: number): string => `{"input":{"a":${"[".repeat(depth)}${"]".repeat(depth)}}}`;
 
@@ -25,7 +27,7 @@ test.each([
   ],
 ])("a submission rejects %s", (_what, body, message) => {
   const error = expect.objectContaining({ code: "invalid", message: expect.stringMatching(message) });
-  expect(() => readSubmission("endpoint", "run", body, 0)).toThrow(error);
+  expect(() => readSubmission("endpoint", "run", body, steadyClock(new ManualClock()))).toThrow(error);
 });
 
 const rig = await useSharedService();

@@ -6,11 +6,10 @@ import { z } from "zod";
 import { readSubmission } from "../../../../service/api/submission";
 import { type QueuedJob, toQueued } from "../../../../service/queue/job";
 import { createOrderedQueue, createReadyQueue, type WaitingWorker } from "../../../../service/queue/memory";
-import { ManualClock } from "../../../support/manual-clock";
 import { submissionAt, useJobs } from "./support/queue-rig";
 
 const job = (id: string, position = 0, lowPriority = false): QueuedJob =>
-  toQueued(submissionAt(0, { id, lowPriority }), position, position, new ManualClock());
+  toQueued(submissionAt(0, { id, lowPriority }), position, position);
 function filled(...jobs: QueuedJob[]) {
   const queue = createReadyQueue();
   for (const queuedJob of jobs) queue.add(queuedJob);
@@ -116,12 +115,12 @@ function usedHeap(): number {
 }
 
 test("queued jobs do not keep their bodies in memory", async () => {
-  const { jobs, take, clock } = useJobs();
+  const { jobs, take, steady } = useJobs();
   const large = "x".repeat(2 * megabyte);
   const before = usedHeap();
   for (let count = 0; count < 15; count++) {
     const body = Buffer.from(`{"input":{"prompt":"short"},"s3Config":{"a":"${large}"}}`).toString();
-    await jobs.submit(readSubmission("endpoint", "run", body, clock.now()));
+    await jobs.submit(readSubmission("endpoint", "run", body, steady));
   }
   expect((usedHeap() - before) / megabyte).toBeLessThan(15);
   const [taken] = await take("endpoint", "w");

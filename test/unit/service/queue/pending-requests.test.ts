@@ -1,4 +1,3 @@
-import { steadyClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test } from "vitest";
 import { createJobEvents } from "../../../../service/queue/events";
 import { createPendingRequests } from "../../../../service/queue/pending-requests";
@@ -15,19 +14,6 @@ function track(promise: Promise<void>): { readonly ended: boolean } {
 }
 /** Waits for promises that are already resolved. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
-
-test("a steady clock ignores changes of its clock", async () => {
-  const clock = new ManualClock();
-  const steady = steadyClock(clock);
-  const start = steady.now();
-  expect(start).toBe(clock.now());
-  for (const change of [-3_600_000, 7_200_000]) {
-    clock.change(change);
-    expect(steady.now()).toBe(start);
-  }
-  await clock.advance(1000);
-  expect(steady.now()).toBe(start + 1000);
-});
 
 test.each([-3_600_000, 3_600_000])("a wait ends in time even if the system clock changes by %i ms", async (change) => {
   const { pendingRequests, clock } = useJobs();

@@ -1,6 +1,9 @@
 import { describe, expect, it, test } from "vitest";
 import { createJobRows } from "../../../../service/queue/row";
+import { steadyClock } from "../../../../service/steady-clock";
+import { ManualClock } from "../../../support/manual-clock";
 
+const steady = steadyClock(new ManualClock());
 const none = { workerId: null, startedAt: null, finishedAt: null, error: null };
 type Columns = Record<keyof typeof none, string | number | null>;
 
@@ -24,7 +27,7 @@ const statuses: [status: string, required: readonly (typeof columns)[number][], 
 ];
 
 describe.each(statuses)("a row of a job that is %s", (status, required, optional) => {
-  const { parse } = createJobRows().job;
+  const { parse } = createJobRows(steady).job;
   const valid: Columns = { ...none };
   for (const column of required) valid[column] = set[column];
 
@@ -62,12 +65,14 @@ const wrong = [
 
 test.each(wrong)("a wrong value is an error that names the column: %s", (name, value) => {
   const message = `the store has a job whose ${name} cannot be read`;
-  for (const { parse } of [createJobRows().job, createJobRows().stored])
+  for (const { parse } of [createJobRows(steady).job, createJobRows(steady).stored])
     expect(() => parse({ job: value, has_output: 0, output: null })).toThrow(message);
 });
 
 test("a row without columns, or with another output than text, is an error", () => {
-  for (const { parse } of [createJobRows().job, createJobRows().stored])
+  for (const { parse } of [createJobRows(steady).job, createJobRows(steady).stored])
     expect(() => parse(5)).toThrow("the store has a job whose row cannot be read");
-  expect(() => createJobRows().stored.parse({ job, output: 5 })).toThrow("the store has a job whose output cannot");
+  expect(() => createJobRows(steady).stored.parse({ job, output: 5 })).toThrow(
+    "the store has a job whose output cannot",
+  );
 });

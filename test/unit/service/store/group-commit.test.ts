@@ -13,7 +13,7 @@ function rigOf() {
     count.transactions++;
     return transaction(work);
   };
-  const add = (job: NewJob) => store.insert(toQueued(job, store.nextSeq(), store.nextPosition(), rig.clock), job);
+  const add = (job: NewJob) => store.insert(toQueued(job, store.nextSeq(), store.nextPosition()), job);
   return { ...rig, add, count };
 }
 

@@ -24,8 +24,8 @@ beforeAll(() => {
     },
   };
   createJobCounters(recordingDatabase, rig.groupCommit);
-  createJobStore(recordingDatabase);
-  createJobList(recordingDatabase, rig.active, rig.store, rig.deadlines.isExpired);
+  createJobStore(recordingDatabase, rig.steady);
+  createJobList(recordingDatabase, rig.active, rig.store, rig.deadlines.isExpired, rig.steady);
 });
 afterAll(() => rig.close());
 

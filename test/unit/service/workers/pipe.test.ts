@@ -13,7 +13,7 @@ import { submissionAt } from "../queue/support/queue-rig";
 test("a worker that yields small chunks faster than the store writes them waits, so that other jobs do not wait behind them", async () => {
   const clock = new ManualClock();
   const worker = createWorkerRegistry(clock).join({ id: "w", endpointId: "endpoint", redact: String });
-  const job = toRunning(toQueued(submissionAt(0), 1, 1, clock), "w", clock);
+  const job = toRunning(toQueued(submissionAt(0), 1, 1), "w", 0);
   const [pipe, workerEnd] = duplexPair();
   let received = 0;
   let written = 0;
@@ -53,7 +53,7 @@ test("a worker that yields small chunks faster than the store writes them waits,
 async function usePipe() {
   const clock = new ManualClock();
   const worker = createWorkerRegistry(clock).join({ id: "w", endpointId: "endpoint", redact: String });
-  const job = toRunning(toQueued(submissionAt(0), 1, 1, clock), "w", clock);
+  const job = toRunning(toQueued(submissionAt(0), 1, 1), "w", 0);
   const [pipe, workerEnd] = duplexPair();
   const received: string[] = [];
   workerEnd.setEncoding("utf8").on("data", (text: string) => received.push(text));

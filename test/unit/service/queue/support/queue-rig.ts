@@ -7,6 +7,7 @@ import { onTestFinished } from "vitest";
 import { z } from "zod";
 import { createJobQueue } from "../../../../../service/queue";
 import type { JobDelivery, NewJob } from "../../../../../service/queue/job";
+import { steadyClock } from "../../../../../service/steady-clock";
 import { type Database, openDatabase } from "../../../../../service/store/database";
 import { defaultTimings } from "../../../../../service/timings";
 import { ManualClock } from "../../../../support/manual-clock";
@@ -23,7 +24,7 @@ export function openJobs(
     warn: () => undefined,
     error: (_facts: unknown, text?: string) => void logged.push(text ?? ""),
   };
-  const queue = createJobQueue(database, { clock, timings: defaultTimings, log, endpoint });
+  const queue = createJobQueue(database, { clock: steadyClock(clock), timings: defaultTimings, log, endpoint });
   /** Starts the first waiting job at a worker; resolves with none if no job waits. */
   async function take(endpointId: string, workerId: string): Promise<readonly JobDelivery[]> {
     if (queue.active.waiting(endpointId) === 0) return [];
@@ -40,6 +41,7 @@ export const submissionAt = (now: number, fields: Partial<NewJob> = {}): NewJob 
   lowPriority: false,
   executionTimeout: undefined,
   createdAt: now,
+  queuedAt: now,
   expiresAt: now + limits.ttl.default,
   webhook: undefined,
   s3Config: undefined,
@@ -76,6 +78,8 @@ export function openJobsRig() {
   return {
     ...parts,
     clock,
+    /** The clock of the jobs. */
+    steady: parts.clock,
     database,
     /** Makes every change of rows fail with a code of SQLite, by default as if another program held the lock; returns a function that ends the failures. */
     lockStore(code = "SQLITE_BUSY"): () => void {
@@ -85,7 +89,8 @@ export function openJobsRig() {
       };
     },
     /** A submission with its own id. */
-    newJob: (fields: Partial<NewJob> = {}) => submissionAt(clock.now(), { id: `job-${++created}`, ...fields }),
+    newJob: (fields: Partial<NewJob> = {}) =>
+      submissionAt(clock.now(), { id: `job-${++created}`, queuedAt: parts.clock.now(), ...fields }),
     killed,
     /** Loads the jobs after a kill; running jobs are requeued. */
     afterKill() {

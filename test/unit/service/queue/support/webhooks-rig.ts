@@ -1,5 +1,4 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
-import { steadyClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
 import { createWebhookDelivery } from "../../../../../service/queue/webhooks";
@@ -57,7 +56,7 @@ export function useWebhooks(timings = {}) {
   const rig = useJobs();
   /** Starts a delivery, stopped after the test. */
   function start(webhooks = rig.webhooks, log: Parameters<typeof createWebhookDelivery>[0]["log"] = silent) {
-    const parts = { ...rig, clock: steadyClock(rig.clock), webhooks, log };
+    const parts = { ...rig, clock: rig.steady, webhooks, log };
     const delivery = createWebhookDelivery({ ...parts, timings: { ...defaultTimings, ...timings } });
     delivery.start();
     onTestFinished(() => delivery.stop());

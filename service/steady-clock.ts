@@ -1,0 +1,29 @@
+import { type Clock, elapsedTime } from "serverless-compute-api/clock";
+
+/** Difference of the two clocks that is no change of the system time, ms. */
+const tolerance = 100;
+
+/** A clock for waits and for times that are compared: `now` starts at the system's time and ignores later changes of that time. */
+export interface SteadyClock extends Clock {
+  /** The clock with the system's time, for times that users see or that outlive the service. */
+  readonly system: Clock;
+  /** Change of the system time since the start of this clock, ms. A time of this clock plus the change is a system time. */
+  systemChange(): number;
+}
+
+export function steadyClock(system: Clock): SteadyClock {
+  const lead = system.now() - elapsedTime(system);
+  // Whole milliseconds, like the system's time.
+  const now = (): number => Math.floor(lead + elapsedTime(system));
+  let change = 0;
+  return {
+    now,
+    sleep: (ms, signal) => system.sleep(ms, signal),
+    system,
+    systemChange() {
+      const current = system.now() - now();
+      if (Math.abs(current - change) >= tolerance) change = current;
+      return change;
+    },
+  };
+}
