@@ -26,7 +26,7 @@ interface WorkerRoute {
   Params: { endpointId: string; workerId: string; jobId: string };
 }
 
-const options = { config: { audience: "worker" }, bodyLimit: resultLimit } as const;
+const options = { bodyLimit: resultLimit };
 
 /** The worker channel of the job API, in the protocol of the public Python SDK; registered under /v2. */
 export function registerChannelRoutes(

@@ -9,7 +9,6 @@ import { commentText, eventText } from "../server-sent-events";
 import type { SteadyClock } from "../steady-clock";
 import { createLogTail, type LogTail } from "../workers/log-tail";
 import { type ConsoleView, jobRow, resourcesOverview } from "./overview";
-import { readPageFile } from "./page-files";
 
 /** Poll intervals of an endpoint's log and of all other content, ms. */
 const logPollInterval = 250;
@@ -27,8 +26,6 @@ const maxQuietPolls = 40;
 /** Rows of a page of jobs. */
 const pageLength = 50;
 
-export type ConsoleContent = ReturnType<typeof createConsoleContent>;
-
 /** Content of the console. */
 export function createConsoleContent({
   resources,
@@ -44,6 +41,16 @@ export function createConsoleContent({
   logFile(endpointId: string): string;
   clock: SteadyClock;
 }) {
+  /** A page of an endpoint's jobs that match, newest first, and the start of the next page; null on the last page. */
+  async function page(
+    endpointId: string,
+    filter: JobFilter,
+    before: number,
+  ): Promise<{ rows: object[]; before: number | null }> {
+    const found = await view.search(endpointId, filter, before, pageLength);
+    return { rows: found.jobs.map((job) => jobRow(job, clock)), before: found.before ?? null };
+  }
+
   /**
    * Server-sent events of the console's page: `service`, `endpoints` and `resources`; for one endpoint also `metrics`, `jobs` (the newest
    * page of those that match the filter), `faults` and `log` (lines). Each is sent at the beginning and after every change.
@@ -70,12 +77,10 @@ export function createConsoleContent({
         ...changedEvent("resources", resourcesOverview(resources)),
       ];
       if (endpointId === undefined) return commonEvents;
-      const { jobs, before } = await view.search(endpointId, filter, maxSeq, pageLength);
-      const rows = jobs.map((job) => jobRow(job, clock));
       return [
         ...commonEvents,
         ...changedEvent("metrics", view.readRanges(endpointId)),
-        ...changedEvent("jobs", { rows, before: before ?? null }),
+        ...changedEvent("jobs", await page(endpointId, filter, maxSeq)),
         // The endpoint may have been deleted since.
         ...changedEvent("faults", resources.endpoints.find(endpointId) ? faults.read(endpointId) : {}),
       ];
@@ -103,24 +108,7 @@ export function createConsoleContent({
     }
   }
 
-  return {
-    file: readPageFile,
-    events,
-    /** A page of an endpoint's jobs that match, newest first, and the start of the next page; null on the last page. */
-    async page(
-      endpointId: string,
-      filter: JobFilter,
-      before: number,
-    ): Promise<{ rows: object[]; before: number | null }> {
-      const result = await view.search(endpointId, filter, before, pageLength);
-      return { rows: result.jobs.map((job) => jobRow(job, clock)), before: result.before ?? null };
-    },
-    /** Ids of all matching jobs that can be retried, the oldest first. */
-    retryable: view.retryable,
-    retryAll: (endpointId: string, ids: string[]) => retryAll(view.retry, endpointId, ids),
-    /** JSON text. */
-    input: view.input,
-  };
+  return { events, page };
 }
 
 const logEvent = (lines: string[]): string => eventText({ event: "log", data: JSON.stringify(lines) });
