@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 import type { Clock } from "serverless-compute-api/clock";
 import { notFound, ServiceError, serviceStopping } from "../errors";
 import type { ServiceTimings } from "../timings";
 import type { WorkerRegistry } from "./registry";
+import type { WaitingWork } from "./starts";
 import type { ManagedWorker, Worker } from "./worker";
 import { checkHealth, type WorkerServer } from "./worker-server";
 
@@ -15,8 +15,7 @@ export interface Lease {
 }
 
 /** A request waiting for a worker. */
-export interface Waiter {
-  id: string;
+interface Waiter {
   endpointId: string;
   queuedAt: number;
   assign(worker: Worker): void;
@@ -85,7 +84,6 @@ export function createBalancer({
         registry.events.emit("changed", endpointId);
       };
       const waiter: Waiter = {
-        id: randomUUID(),
         endpointId,
         queuedAt: clock.now(),
         assign(worker) {
@@ -154,14 +152,11 @@ export function createBalancer({
     },
 
     /** The endpoint's requests that wait for a worker. */
-    waiting: (endpointId: string): Pick<Waiter, "id" | "queuedAt">[] => waitersOf(endpointId),
-
-    /** Fails a waiting request because no worker starts; returns false if there is no such request. */
-    reject(id: string, error: string): boolean {
-      const waiter = [...waiters].find((candidate) => candidate.id === id);
-      waiter?.fail(new ServiceError("badGateway", error));
-      return waiter !== undefined;
-    },
+    waiting: (endpointId: string): WaitingWork[] =>
+      waitersOf(endpointId).map(({ queuedAt, fail }) => ({
+        queuedAt,
+        reject: (error) => fail(new ServiceError("badGateway", error)),
+      })),
 
     /** Fails the waiting requests of a deleted endpoint. */
     rejectWaiting(endpointId: string): void {

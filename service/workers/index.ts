@@ -20,6 +20,7 @@ import { createWorkerRegistry } from "./registry";
 import { unencodableOutput } from "./results";
 import { createRuntimes, type RuntimeSettings } from "./runtimes";
 import type { Survivor } from "./runtimes/runtime";
+import type { WaitingWork } from "./starts";
 import { createWorkerTokens } from "./tokens";
 import { countRunning, stateOf, type WorkerState } from "./worker-record";
 
@@ -87,9 +88,7 @@ export function createWorkers({
     onUnsentResult: ({ endpointId, workerId, jobId }, reason) => {
       const worker = registry.find(endpointId, workerId);
       if (!worker) return;
-      dispatcher
-        .finish(worker, jobId, unencodableOutput(reason), false)
-        .catch((error: unknown) => log.error({ err: error, job: jobId }, "job: cannot be failed"));
+      failJob(jobId, dispatcher.finish(worker, jobId, unencodableOutput(reason), false));
     },
     timings,
   });
@@ -105,7 +104,6 @@ export function createWorkers({
     registry,
     dispatcher,
     problems,
-    reject: async (id, error) => balancer.reject(id, error) || jobs.reject(id, error),
     events,
     waitingWork,
     endpoints,
@@ -124,9 +122,14 @@ export function createWorkers({
     if (channel) servePipe(channel, worker, { dispatcher, stream, onStoreError });
   });
 
-  function* waitingWork(endpointId: string): Generator<{ id: string; queuedAt: number }> {
+  function failJob(jobId: string, failure: Promise<unknown>): void {
+    failure.catch((error: unknown) => log.error({ err: error, job: jobId }, "job: cannot be failed"));
+  }
+
+  function* waitingWork(endpointId: string): Generator<WaitingWork> {
     yield* balancer.waiting(endpointId);
-    yield* active.ready(endpointId).jobsForScaling;
+    for (const { id, queuedAt } of active.ready(endpointId).jobsForScaling)
+      yield { queuedAt, reject: (error) => failJob(id, jobs.reject(id, error)) };
   }
 
   /** The redaction of an endpoint's external workers, whose environment is unknown: the endpoint's current secrets and token. */

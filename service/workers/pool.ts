@@ -1,7 +1,6 @@
 import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import type { JobEvents } from "../queue/events";
-import type { QueuedJob } from "../queue/job";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import type { EndpointRow } from "../resources/endpoint-table";
 import type { ServiceTimings } from "../timings";
@@ -15,7 +14,7 @@ import { createRollouts } from "./rollout";
 import type { ProcessEnd } from "./runtimes/runtime";
 import { planWorkers } from "./scaler";
 import { rulesOf, scalingState } from "./scaling-view";
-import { createWorkerStarts } from "./starts";
+import { createWorkerStarts, type WaitingWork } from "./starts";
 import { isManaged, type ManagedWorker, type Worker } from "./worker";
 import { isBusy, type Loss } from "./worker-record";
 
@@ -27,7 +26,6 @@ export function createWorkerPool({
   registry,
   dispatcher,
   problems,
-  reject,
   events,
   waitingWork,
   endpoints,
@@ -40,11 +38,8 @@ export function createWorkerPool({
   registry: WorkerRegistry;
   dispatcher: Pick<Dispatcher, "dismiss" | "requeueAll">;
   problems: WorkerProblems;
-  /** Fails a waiting job or request because its endpoint's workers do not start. */
-  reject(id: string, error: string): Promise<boolean>;
   events: JobEvents;
-  /** The waiting jobs of an endpoint that may start workers. */
-  waitingWork(endpointId: string): Iterable<Pick<QueuedJob, "id" | "queuedAt">>;
+  waitingWork(endpointId: string): Iterable<WaitingWork>;
   endpoints: EndpointLookup;
   /** Returns whether an external worker has ever joined the endpoint. */
   hasExternalWorkers(endpointId: string): boolean;
@@ -59,12 +54,10 @@ export function createWorkerPool({
     starter,
     problems,
     registry,
-    reject,
     events,
     waitingWork,
     clock,
     timings,
-    log,
     // During a rollout, jobs wait for the old workers or the next version.
     mayReject: (endpointId) => !hasExternalWorkers(endpointId) && !rollouts.keepsJobs(endpointId),
   });

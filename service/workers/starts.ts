@@ -1,7 +1,5 @@
-import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import type { JobEvents } from "../queue/events";
-import type { QueuedJob } from "../queue/job";
 import { type ServiceTimings, startFailureLimit } from "../timings";
 import { createStartBackoff } from "./backoff";
 import type { StartedWorker, WorkerStarter } from "./launch";
@@ -10,32 +8,33 @@ import type { WorkerRegistry } from "./registry";
 import type { CommandProblem, ProcessEnd } from "./runtimes/runtime";
 import type { ManagedWorker } from "./worker";
 
+/** A waiting job or request that may start workers. Low-priority jobs do not; they wait for any worker. */
+export interface WaitingWork {
+  queuedAt: number;
+  /** Fails it, because no worker starts. */
+  reject(error: string): void;
+}
+
 /** Starts workers after their endpoint's backoff, once their runtime is known, and fails waiting jobs if workers do not start. */
 export function createWorkerStarts({
   starter,
   problems,
   registry,
-  reject,
   events,
   waitingWork,
   mayReject,
   clock,
   timings,
-  log,
 }: {
   starter: WorkerStarter;
   problems: WorkerProblems;
   registry: Pick<WorkerRegistry, "events" | "find">;
-  /** Fails a waiting job or request. */
-  reject(id: string, error: string): Promise<boolean>;
   events: JobEvents;
-  /** The waiting jobs of an endpoint that may start workers: all except low-priority jobs, which wait for any worker. */
-  waitingWork(endpointId: string): Iterable<Pick<QueuedJob, "id">>;
+  waitingWork(endpointId: string): Iterable<WaitingWork>;
   /** Returns false if other workers may run the endpoint's waiting jobs. */
   mayReject(endpointId: string): boolean;
   clock: Clock;
   timings: ServiceTimings;
-  log: Pick<Logger, "error">;
 }) {
   const backoff = createStartBackoff(clock, timings);
   const throttled = new Map<string, number>();
@@ -67,10 +66,11 @@ export function createWorkerStarts({
       registry.events.emit("changed", endpointId);
     });
   }
-  /** Counts a failed start; after `startFailureLimit` consecutive failed starts, fails the waiting jobs with the reason. */
+  /** Counts a failed start; after `startFailureLimit` consecutive failed starts, fails the waiting jobs and requests with the reason. */
   function countFailedStart(endpointId: string, reason: string): void {
     const failedStarts = backoff.recordFailure(endpointId, true);
-    if (failedStarts >= startFailureLimit && mayReject(endpointId)) rejectWaitingJobs(endpointId, reason);
+    if (failedStarts < startFailureLimit || !mayReject(endpointId)) return;
+    for (const work of [...waitingWork(endpointId)]) work.reject(reason);
   }
   /** Records that no worker can be started. A command that cannot run counts as a failed start; any other lack may end by itself. */
   function recordStartError(endpointId: string, { error, isBroken }: CommandProblem): void {
@@ -78,11 +78,6 @@ export function createWorkerStarts({
     events.emit("startFailed", endpointId);
     if (isBroken) countFailedStart(endpointId, error);
     else backoff.recordFailure(endpointId, false);
-  }
-  function rejectWaitingJobs(endpointId: string, error: string): void {
-    for (const { id } of [...waitingWork(endpointId)]) {
-      reject(id, error).catch((fault) => log.error({ err: fault, job: id }, "job: cannot be failed"));
-    }
   }
 
   return {
