@@ -140,7 +140,7 @@ export function registerJobRoutes(
 
   app.get<JobRoute>("/:endpointId/stream/:jobId", admitToJob("stream"), async (request, reply) => {
     const { endpointId, jobId } = request.params;
-    const reading = await stream.readSerialized(() => list.find(endpointId, jobId)?.job, disconnectSignal(reply));
+    const reading = await stream.read(() => list.find(endpointId, jobId)?.job, disconnectSignal(reply));
     if (!reading) throw notFound("job", jobId);
     onResponseEnd(reply, reading.acknowledge);
     const chunks = `[${reading.chunks.join(",")}]`;

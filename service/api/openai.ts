@@ -97,11 +97,18 @@ export function registerOpenaiRoute(
     }
   }
 
+  /** Reads the job's stream, for its only reader. */
+  async function readStream(find: FindJob, disconnect: AbortSignal, waitTime?: number) {
+    const reading = await stream.read(() => find()?.job, disconnect, waitTime);
+    await reading?.acknowledge(true);
+    return reading;
+  }
+
   /** Waits for the first chunks or the end of the stream; undefined if the client disconnects before. */
   async function firstReading(find: FindJob, disconnect: AbortSignal): Promise<StreamReading | undefined> {
     const deadline = clock.now() + maxWait;
     for (;;) {
-      const reading = await stream.read(() => find()?.job, disconnect, deadline - clock.now());
+      const reading = await readStream(find, disconnect, deadline - clock.now());
       if (disconnect.aborted) return undefined;
       if (reading?.chunks.length) return reading;
       if (reading?.job.status === "COMPLETED") return reading;
@@ -139,7 +146,7 @@ export function registerOpenaiRoute(
           await cancel();
           return await events.fail(faultOf(reading?.job));
         }
-        reading = await stream.read(() => find()?.job, disconnect);
+        reading = await readStream(find, disconnect);
       }
     } catch (error) {
       reply.raw.destroy();

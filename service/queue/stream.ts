@@ -27,9 +27,6 @@ export interface StreamReading {
   chunks: string[];
   /** True if the job is over and all chunks have been read. */
   done: boolean;
-}
-
-export interface AcknowledgedReading extends StreamReading {
   /** Ends the read; if the response was lost, its chunks become unread again. */
   acknowledge(isDelivered: boolean): Promise<void>;
 }
@@ -80,23 +77,18 @@ export function createJobStream({
         return true;
       }, chunk.output?.length),
 
-    /** Reads the unread chunks, as JSON texts; without any, waits up to `waitTime` ms for a chunk while the job runs. */
+    /**
+     * Reads the unread chunks, as JSON texts; without any, waits up to `waitTime` ms for a chunk while the job runs. Also waits until the
+     * responses to other readers have been received or lost, so that chunks are delivered in order and once. The caller must call
+     * `acknowledge`.
+     */
     async read(
       find: () => Job | undefined,
       signal: AbortSignal,
-      waitTime: number = maxWait,
+      waitTime = maxWait,
     ): Promise<StreamReading | undefined> {
-      const job = await waitForChunk(find, signal, waitTime);
-      return job && readingOf(await commit(() => readUnread(job.id)));
-    },
-
-    /**
-     * Like `read`, but for concurrent readers: waits until the responses to other readers have been received or lost, so that chunks are
-     * delivered in order and once. The caller must call `acknowledge`.
-     */
-    async readSerialized(find: () => Job | undefined, signal: AbortSignal): Promise<AcknowledgedReading | undefined> {
-      const deadline = clock.now() + maxWait;
-      const found = await waitForChunk(find, signal, maxWait);
+      const deadline = clock.now() + waitTime;
+      const found = await waitForChunk(find, signal, waitTime);
       if (!found) return undefined;
       const { id } = found;
       for (let earlierRead = pendingReads.get(id); earlierRead; earlierRead = pendingReads.get(id)) {
@@ -121,7 +113,7 @@ export function createJobStream({
         return undefined;
       }
       return {
-        ...readingOf(reading),
+        ...reading,
         async acknowledge(isDelivered) {
           try {
             if (!isDelivered) await commit(() => setRead(id, reading.job.chunksRead));
@@ -142,12 +134,13 @@ export function createJobStream({
   }
 
   /** Returns the unread chunks that fit into a response, and marks them as read. */
-  function readUnread(id: string): { job: Job; texts: string[] } | undefined {
+  function readUnread(id: string): Omit<StreamReading, "acknowledge"> | undefined {
     const job = list.get(id);
     if (!job) return undefined;
-    const texts = store.chunks(job.seq, job.chunksRead, maxResponseSize);
-    setRead(id, job.chunksRead + texts.length);
-    return { job, texts };
+    const chunks = store.chunks(job.seq, job.chunksRead, maxResponseSize);
+    const readCount = job.chunksRead + chunks.length;
+    setRead(id, readCount);
+    return { job, chunks, done: isFinal(job) && readCount === job.chunks };
   }
 
   /** Waits for an unread chunk while the job runs; resolves with undefined if the job is removed. */
@@ -164,13 +157,6 @@ export function createJobStream({
     await clock.sleep(deadline - clock.now(), AbortSignal.any([signal, ended.signal])).catch(() => undefined);
   }
 }
-
-const readingOf = <Result extends { job: Job; texts: string[] } | undefined>(result: Result) =>
-  result && {
-    job: result.job,
-    chunks: result.texts,
-    done: isFinal(result.job) && result.job.chunksRead + result.texts.length === result.job.chunks,
-  };
 
 /**
  * Chunks of a yielded value. A value above 1 MB is split: strings into strings, other values into parts of their JSON text. Throws a

@@ -12,7 +12,7 @@ function rigOf() {
   onTestFinished(() => pendingRequests.close());
   /** Reads the stream as one of several concurrent readers; `acknowledge` ends the read. */
   const begin = async (id: string, signal = never) => {
-    const reading = await stream.readSerialized(() => rig.list.find("endpoint", id)?.job, signal);
+    const reading = await stream.read(() => rig.list.find("endpoint", id)?.job, signal);
     const texts = reading?.chunks ?? [];
     return { ...reading, texts, chunks: texts.map((text) => chunk.parse(JSON.parse(text))) };
   };
@@ -136,15 +136,14 @@ test("a stream of a removed job has no reading, even if it is removed while anot
   const id = await rig.run();
   await rig.append(id, "w", "a");
   const first = await rig.begin(id);
-  const second = rig.stream.readSerialized(() => rig.list.find("endpoint", id)?.job, never);
+  const second = rig.stream.read(() => rig.list.find("endpoint", id)?.job, never);
   await rig.jobs.removeEndpoint("endpoint");
   await first.acknowledge?.(true);
   expect(await second).toBeUndefined();
-  for (const read of [rig.stream.read, rig.stream.readSerialized])
-    expect(await read(() => undefined, never)).toBeUndefined();
+  expect(await rig.stream.read(() => undefined, never)).toBeUndefined();
   const job = rig.list.find("endpoint", await rig.run())?.job;
   await rig.append(job?.id ?? "", "w", "a");
-  const third = rig.stream.readSerialized(() => job, never);
+  const third = rig.stream.read(() => job, never);
   void rig.jobs.removeEndpoint("endpoint");
   expect(await third).toBeUndefined();
 });
