@@ -2,13 +2,12 @@ import type { Logger } from "pino";
 import type { Clock } from "serverless-compute-api/clock";
 import type { Faults } from "../faults/faults";
 import type { JobEvents } from "../queue/events";
-import type { JobDelivery, JobOutcome } from "../queue/job";
+import type { JobDelivery, JobOutcome, RequeueReason, RunningJob } from "../queue/job";
 import type { WaitingWorker } from "../queue/memory";
 import type { Jobs } from "../queue/queue";
 import type { ServiceTimings } from "../timings";
-import { aborted, createLongPolls, createStopPolls } from "./long-poll";
+import { aborted, createLongPolls } from "./long-poll";
 import type { WorkerRegistry } from "./registry";
-import { createRunningJobs } from "./running-jobs";
 import type { Worker } from "./worker";
 
 /** A pipe to a worker. */
@@ -19,6 +18,9 @@ export interface WorkerPipe {
 
 /** Hold time of a job-take of a dismissed worker, so that it does not poll in a tight loop, ms. */
 const dismissedPollTime = 1000;
+
+/** Interval at which the request to stop a job is repeated, ms: the job may reach the worker after the first request. */
+const stopRepeatInterval = 1000;
 
 export type Dispatcher = ReturnType<typeof createDispatcher>;
 
@@ -45,10 +47,24 @@ export function createDispatcher({
 }) {
   let closed = false;
   const jobPolls = createLongPolls(clock);
-  const stopPolls = createStopPolls(clock, timings);
+  const stopPolls = createLongPolls(clock);
   /** The pipes of workers, and their last wait for a job. */
   const pipes = new WeakMap<Worker, { pipe: WorkerPipe; waiter: WaitingWorker | undefined }>();
-  const runningJobs = createRunningJobs({ jobs, events, registry, clock, timings, log, requestStop });
+
+  events.on("ended", ({ status }, before) => {
+    if (before.status === "IN_PROGRESS") recordEnd(before, status === "CANCELLED" || status === "TIMED_OUT");
+  });
+  events.on("removed", (job) => {
+    if (job.status === "IN_PROGRESS") recordEnd(job, true);
+  });
+
+  /** Records the end of a job at its worker; with `stop`, the worker still runs the job and must stop it. */
+  function recordEnd({ id, endpointId, workerId }: RunningJob, stop: boolean): void {
+    const worker = registry.find(endpointId, workerId);
+    if (!worker?.jobs.has(id)) return;
+    if (stop) requestStop(worker, id);
+    else worker.released(id);
+  }
 
   function requestStop(worker: Worker, jobId: string): void {
     const pipe = pipes.get(worker)?.pipe;
@@ -113,6 +129,37 @@ export function createDispatcher({
     });
   }
 
+  /** Applies a worker's report that it runs no jobs: stopped jobs have ended, and assigned jobs are lost. */
+  async function requeueLost(worker: Worker): Promise<void> {
+    for (const jobId of [...worker.stopping.keys()]) worker.released(jobId);
+    for (const [jobId, { since, recovered }] of [...worker.jobs]) {
+      if (clock.now() - since < timings.lostJob) continue;
+      worker.released(jobId);
+      await jobs.requeue(
+        jobId,
+        worker,
+        // A job that was interrupted by the service's end does not count as a crash.
+        recovered ? "interrupted" : "crashed",
+        "the worker lost the job: it requested another job without returning a result; check that the handler's output is a JSON value",
+      );
+      log.warn({ worker: worker.id, job: jobId }, "worker: lost its job; the job is requeued");
+    }
+  }
+
+  /** Waits up to `deadline` ms until no worker runs a job; ignores workers that have not called since the service's start. */
+  async function waitForEnd(deadline: number): Promise<void> {
+    const isRunning = (): boolean =>
+      registry.all().some((worker) => worker.returnDeadline === undefined && worker.jobs.size > 0);
+    const done = new AbortController();
+    const check = (): void => {
+      if (!isRunning()) done.abort();
+    };
+    // The worker's jobs are updated after the event.
+    events.on("ended", () => setImmediate(check));
+    events.on("queued", () => setImmediate(check));
+    if (isRunning()) await clock.sleep(deadline, done.signal).catch(() => undefined);
+  }
+
   return {
     /**
      * Resolves with up to `max` jobs; waits for the first. Resolves with none after the timeout, if the worker drains or the signal
@@ -125,7 +172,7 @@ export function createDispatcher({
       signal: AbortSignal,
     ): Promise<JobDelivery[]> {
       worker.polled();
-      if (busy === false) await runningJobs.requeueLost(worker);
+      if (busy === false) await requeueLost(worker);
       if (closed || worker.draining) {
         await jobPolls.run(worker, dismissedPollTime, signal, aborted);
         return [];
@@ -145,9 +192,23 @@ export function createDispatcher({
       sendNext(worker);
     },
 
-    requeueUndelivered: runningJobs.requeueUndelivered,
+    /** Requeues jobs that the worker has not run: they did not reach it, or it ends before its start is complete. */
+    async requeueUndelivered(worker: Worker, jobIds: string[]): Promise<void> {
+      for (const jobId of jobIds) {
+        worker.released(jobId);
+        await jobs.requeue(jobId, worker, "undelivered", "the worker had ended");
+      }
+    },
 
-    requeueAll: runningJobs.requeueAll,
+    /** Requeues all jobs of a worker that has ended; `error` returns the error of a job that has crashed too many workers. */
+    async requeueAll(worker: Worker, reason: RequeueReason, error: () => string): Promise<void> {
+      for (const jobId of [...worker.jobs.keys()])
+        await jobs
+          .requeue(jobId, worker, reason, error())
+          .catch((fault) =>
+            log.error({ err: fault, job: jobId }, "job: cannot be requeued from a lost worker; retrying"),
+          );
+    },
 
     /** Ends a job; with `refresh`, the worker is then replaced. A worker with a pipe gets its next job. */
     async finish(worker: Worker, jobId: string, outcome: JobOutcome, refresh: boolean): Promise<void> {
@@ -162,7 +223,12 @@ export function createDispatcher({
     },
 
     /** Resolves with the ids of jobs that the worker must stop; waits for the first. */
-    pollStops: stopPolls.poll,
+    async pollStops(worker: Worker, signal: AbortSignal): Promise<string[]> {
+      const unsent = worker.sendStops();
+      if (unsent.length > 0) return unsent;
+      await stopPolls.run(worker, worker.stopping.size > 0 ? stopRepeatInterval : timings.stopHold, signal, aborted);
+      return [...worker.stopping.keys()];
+    },
 
     /** Stops assigning jobs to a worker, which ends for this reason, and ends its waits. */
     dismiss(worker: Worker, reason?: string): void {
@@ -178,7 +244,7 @@ export function createDispatcher({
       for (const worker of registry.all()) stopSending(worker);
       jobPolls.endAll();
       stopPolls.endAll();
-      await runningJobs.waitForEnd(deadline);
+      await waitForEnd(deadline);
     },
   };
 }

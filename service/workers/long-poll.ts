@@ -1,6 +1,5 @@
 import type { Clock } from "serverless-compute-api/clock";
 import { ShortLivedMap } from "../short-lived-map";
-import type { ServiceTimings } from "../timings";
 import type { Worker } from "./worker";
 
 /** Long polls: calls of workers that are held open until an event or a timeout. */
@@ -48,22 +47,3 @@ export const aborted = (signal: AbortSignal): Promise<void> =>
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve());
   });
-
-/** Interval at which the request to stop a job is repeated, ms: the job may reach the worker after the first request. */
-const repeatInterval = 1000;
-
-/** Job-stops: the workers' long polls for jobs to stop. */
-export function createStopPolls(clock: Clock, { stopHold }: Pick<ServiceTimings, "stopHold">) {
-  const { run, end, endAll } = createLongPolls(clock);
-  return {
-    end,
-    endAll,
-    /** Resolves with the ids of jobs that the worker must stop; waits for the first. */
-    async poll(worker: Worker, signal: AbortSignal): Promise<string[]> {
-      const unsent = worker.sendStops();
-      if (unsent.length > 0) return unsent;
-      await run(worker, worker.stopping.size > 0 ? repeatInterval : stopHold, signal, aborted);
-      return [...worker.stopping.keys()];
-    },
-  };
-}

@@ -1,9 +1,10 @@
+import { pino } from "pino";
 import { describe, expect, test } from "vitest";
 import { defaultTimings as timings } from "../../../../service/timings";
-import { createStopPolls } from "../../../../service/workers/long-poll";
+import { createDispatcher } from "../../../../service/workers/dispatcher";
 import type { Worker } from "../../../../service/workers/worker";
 import { phaseOf } from "../../../../service/workers/worker-record";
-import { ManualClock } from "../../../support/manual-clock";
+import { useJobs } from "../queue/support/queue-rig";
 import { externalWorker, managedWorkers, runningProgram, start } from "./support/managed-worker";
 
 const later = start + 5000;
@@ -248,10 +249,13 @@ describe("the state of a worker", () => {
 });
 
 test("a poll for jobs to stop is held for stopHold", async () => {
-  const clock = new ManualClock();
+  const { jobs, events, clock } = useJobs();
+  const { registry, worker } = externalWorker();
+  const faults = { jobFailure: () => undefined, stripsEmptyInput: () => false, crashesWorker: () => false };
+  const log = pino({ level: "silent" });
+  const dispatcher = createDispatcher({ jobs, events, registry, clock, timings, log, faults });
   const ended: string[][] = [];
-  const poll = createStopPolls(clock, timings).poll(externalWorker().worker, new AbortController().signal);
-  void poll.then((ids) => ended.push(ids));
+  void dispatcher.pollStops(worker, new AbortController().signal).then((ids) => ended.push(ids));
   await clock.advance(timings.stopHold - 1);
   expect(ended).toEqual([]);
   await clock.advance(1);
