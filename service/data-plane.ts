@@ -30,7 +30,7 @@ export function createDataPlane(
   const stopping = new AbortController();
   const faults = createFaults({ clock, stopping: stopping.signal, exists, logNotice });
   const workers = createWorkers({ ...deps, queue, faults, logs });
-  const { pool, registration, tokens, health } = workers;
+  const { pool, tokens, health } = workers;
   const removals = new Set<Promise<void>>();
 
   // A worker that lacked stock may start.
@@ -121,7 +121,7 @@ export function createDataPlane(
         (workerId) => !isLocalId(workerId) || workers.survives(workerId),
       );
       workers.adoptSurvivors(new Set(runningJobs.map(({ workerId }) => workerId)));
-      for (const job of runningJobs) registration.awaitReturn(job);
+      for (const job of runningJobs) workers.awaitReturn(job);
       moveOrphanedFiles();
       // A kill may have interrupted the removal of an endpoint.
       const endpointIdsWithData = new Set([...endpointIds, ...tokens.endpoints()]);

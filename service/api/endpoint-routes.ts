@@ -48,7 +48,7 @@ export function createEndpointRoutes({
   log: Pick<Logger, "error">;
   settings: JobRouteSettings & { rateLimits: "on" | "off"; timings: ServiceTimings };
 }) {
-  const { balancer, dispatcher, registration, tokens, health } = workers;
+  const { balancer, dispatcher, tokens, health } = workers;
   const typeOf = (endpointId: string) => endpoints.get(endpointId)?.type;
   const rateLimits = settings.rateLimits === "off" ? noRateLimits : createRateLimits(clock, workers.countRunning);
   events.on("endpointDeleted", rateLimits.removeEndpoint);
@@ -76,7 +76,7 @@ export function createEndpointRoutes({
     workerChannel: (app: FastifyInstance): void =>
       registerChannelRoutes(app, {
         dispatcher,
-        registration,
+        identify: workers.identify,
         jobs: queue.jobs,
         stream: queue.stream,
         token: (endpointId) => (typeOf(endpointId) === "QB" ? tokens.tokenOf(endpointId) : undefined),

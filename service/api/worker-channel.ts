@@ -9,8 +9,8 @@ import type { Jobs } from "../queue/queue";
 import type { JobStream } from "../queue/stream";
 import { parseInput } from "../validation";
 import type { Dispatcher } from "../workers/dispatcher";
-import type { WorkerRegistration } from "../workers/registration";
 import { jobText, oversize, readResult, rejectedResult, resultLimit } from "../workers/results";
+import type { Worker } from "../workers/worker";
 import { bodyText, keepBodyText } from "./request-body";
 
 const takeQuery = z.object({
@@ -33,14 +33,15 @@ export function registerChannelRoutes(
   app: FastifyInstance,
   {
     dispatcher,
-    registration,
+    identify,
     jobs,
     stream,
     token,
     operationOf,
   }: {
     dispatcher: Dispatcher;
-    registration: WorkerRegistration;
+    /** Returns the worker that sent a request. */
+    identify(endpointId: string, workerId: string): Worker;
     jobs: Pick<Jobs, "progress">;
     stream: Pick<JobStream, "append">;
     /** Returns the token of the endpoint's workers; undefined if the endpoint does not exist. */
@@ -57,7 +58,7 @@ export function registerChannelRoutes(
     throw error;
   });
   const workerOf = ({ params: { endpointId, workerId, jobId } }: FastifyRequest<WorkerRoute>) => ({
-    worker: registration.identify(endpointId, workerId),
+    worker: identify(endpointId, workerId),
     jobId,
   });
 

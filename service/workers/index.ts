@@ -1,7 +1,8 @@
 import type { Logger } from "pino";
-import { messageOf } from "../errors";
+import { messageOf, ServiceError } from "../errors";
 import type { Faults } from "../faults/faults";
 import type { JobQueue } from "../queue";
+import type { RunningJob } from "../queue/job";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import type { SteadyClock } from "../steady-clock";
 import type { Database } from "../store/database";
@@ -15,13 +16,13 @@ import { servePipe } from "./pipe";
 import { createWorkerPool } from "./pool";
 import { createWorkerProblems } from "./problems";
 import { createRedaction, type Redact } from "./redaction";
-import { createWorkerRegistration } from "./registration";
-import { createWorkerRegistry } from "./registry";
+import { createWorkerRegistry, isLocalId } from "./registry";
 import { unencodableOutput } from "./results";
 import { createRuntimes, type RuntimeSettings } from "./runtimes";
 import type { Survivor } from "./runtimes/runtime";
 import type { WaitingWork } from "./starts";
 import { createWorkerTokens } from "./tokens";
+import type { Worker } from "./worker";
 import { countRunning, stateOf, type WorkerState } from "./worker-record";
 
 interface WorkerSettings extends RuntimeSettings {
@@ -61,13 +62,6 @@ export function createWorkers({
   const tokens = createWorkerTokens(database);
   const registry = createWorkerRegistry(clock);
   const problems = createWorkerProblems({ registry, clock, timings });
-  const registration = createWorkerRegistration({
-    registry,
-    timings,
-    log,
-    redactionOf,
-    recordJoin: tokens.recordExternalUse,
-  });
   const dispatcher = createDispatcher({
     jobs,
     faults,
@@ -132,10 +126,11 @@ export function createWorkers({
       yield { queuedAt, reject: (error) => failJob(id, jobs.reject(id, error)) };
   }
 
-  /** The redaction of an endpoint's external workers, whose environment is unknown: the endpoint's current secrets and token. */
-  function redactionOf(endpointId: string): Redact {
+  /** Adds an external worker, whose environment is unknown: its redaction covers the endpoint's current secrets and token. */
+  function join(endpointId: string, id: string): Worker {
     const token = tokens.tokenOf(endpointId);
-    return (text) => createRedaction([...endpoints.secretValues(endpointId), token])(text);
+    const redact: Redact = (text) => createRedaction([...endpoints.secretValues(endpointId), token])(text);
+    return registry.join({ id, endpointId, redact });
   }
 
   function health(endpointId: string): ReturnType<typeof readHealth> {
@@ -158,7 +153,6 @@ export function createWorkers({
     balancer,
     dispatcher,
     pool,
-    registration,
     tokens,
 
     health,
@@ -198,6 +192,30 @@ export function createWorkers({
 
     /** Returns whether a worker has survived an earlier service. */
     survives: (workerId: string): boolean => survivors.some((survivor) => survivor.workerId === workerId),
+
+    /** Returns the worker that sent a request; an external worker joins with its first request. */
+    identify(endpointId: string, workerId: string): Worker {
+      let worker = registry.find(endpointId, workerId);
+      if (!worker) {
+        if (isLocalId(workerId))
+          throw new ServiceError(
+            "invalid",
+            `worker "${workerId}": has ended; ids of external workers must not begin with "local-"`,
+          );
+        // Before the worker is added, so that the next call joins if the store fails.
+        tokens.recordExternalUse(endpointId);
+        worker = join(endpointId, workerId);
+        log.info({ endpoint: endpointId, worker: workerId }, "worker: joined");
+      }
+      if (worker.seen()) log.info({ endpoint: endpointId, worker: workerId }, "worker: resumed its jobs");
+      return worker;
+    },
+
+    /** Reserves the job of an external or adopted worker from before the service's start until the worker returns or `returnGrace` has passed. */
+    awaitReturn({ id, endpointId, workerId, lowPriority }: RunningJob): void {
+      const worker = registry.find(endpointId, workerId) ?? join(endpointId, workerId);
+      worker.reassigned(id, lowPriority, timings.returnGrace);
+    },
 
     /** Continues the workers that survived an earlier service, outdated ones until their jobs (of `busy` workers) have ended. */
     adoptSurvivors(busy: ReadonlySet<string>): void {
