@@ -50,8 +50,8 @@ function silenceLimitOf(worker: WorkerRecord, timings: ServiceTimings): { deadli
     const reason = `did not return within ${inSeconds(timings.returnGrace)} of the service's start`;
     return { deadline: worker.returnDeadline, reason };
   }
-  if (worker.preparing) return { deadline: Number.POSITIVE_INFINITY, reason: "is not ready" };
-  if (worker.readyAt === undefined) {
+  if (worker.stage === "preparing") return { deadline: Number.POSITIVE_INFINITY, reason: "is not ready" };
+  if (worker.stage === "starting") {
     return {
       deadline: worker.startedAt + timings.startLimit,
       reason:

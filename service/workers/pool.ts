@@ -78,11 +78,7 @@ export function createWorkerPool({
     const rules = rulesOf(endpoint);
     const state = scalingState(waitingWork(endpointId), workers, clock.now(), timings);
     const plan = rollouts.plan(endpointId, rules, state, planWorkers(rules, state));
-    if (
-      workers.some(
-        ({ readyAt, startError, outdated }) => readyAt !== undefined && startError === undefined && !outdated,
-      )
-    )
+    if (workers.some(({ stage, startError, outdated }) => stage === "ready" && startError === undefined && !outdated))
       problems.recordStart(endpointId);
     for (const worker of workers) {
       if (plan.drain.includes(worker.id)) drain(worker, worker.outdated ? outdatedReason : "is no longer needed");
@@ -132,7 +128,7 @@ export function createWorkerPool({
     log.info({ endpoint: endpointId, worker: worker.id, how: processEnd.description, reason }, "worker: ended");
     if (stopping) return;
     const isFailure = reason === undefined || loss !== undefined;
-    const isStarting = worker.readyAt === undefined || worker.startError !== undefined;
+    const isStarting = worker.stage !== "ready" || worker.startError !== undefined;
     if (isFailure && (isStarting || worker.jobs.size > 0 || !processEnd.clean))
       starts.recordFailure(worker, processEnd, isStarting);
     await dispatcher.requeueAll(worker, isFailure && loss !== "result" ? "crashed" : "interrupted", () =>

@@ -24,7 +24,7 @@ export function createWorkerProblems({
   function silentWorkerProblem(workers: ManagedWorker[]): string | undefined {
     const now = clock.now();
     const worker = workers.find(
-      (candidate) => candidate.readyAt === undefined && phaseOf(candidate, now, timings) === "unhealthy",
+      (candidate) => candidate.stage !== "ready" && phaseOf(candidate, now, timings) === "unhealthy",
     );
     if (!worker) return undefined;
     const { id, image, mode, failedCheck } = worker;
@@ -37,7 +37,7 @@ export function createWorkerProblems({
   /** The reason why a worker that has not sent a call yet does not run jobs. */
   const waitingProblem = (workers: ManagedWorker[]): string | undefined =>
     workers
-      .filter(({ readyAt, hasPinged }) => readyAt === undefined && !hasPinged)
+      .filter(({ stage, hasPinged }) => stage !== "ready" && !hasPinged)
       .map((worker) => waitingOf(worker)?.reason)
       .find((reason) => reason !== undefined);
 
@@ -49,7 +49,7 @@ export function createWorkerProblems({
       const obstacle = worker.endReason === undefined ? "" : obstacleText(worker);
       // If the image cannot be pulled, no program ever ran.
       const expectedEvent = worker.mode === "http" ? "was healthy" : "requested a job";
-      const timing = worker.preparing ? "" : `, before it ${expectedEvent}`;
+      const timing = worker.stage === "preparing" ? "" : `, before it ${expectedEvent}`;
       const { startError, image } = worker;
       const cause = startError === undefined ? timing : `, because ${startError}`;
       const endText = `${describeEnd(worker, end)}${cause}`;

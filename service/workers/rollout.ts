@@ -24,13 +24,13 @@ export function createRollouts() {
     ): { unstarted: ManagedWorker[]; hung: ManagedWorker[] } {
       if (restart) restarts.add(endpointId);
       else restarts.delete(endpointId);
-      const started = workers.filter(({ draining, readyAt }) => !draining && readyAt !== undefined);
+      const started = workers.filter(({ draining, stage }) => !draining && stage === "ready");
       const size = Math.max(started.length, sizes.get(endpointId) ?? 0);
       if (size > 0) sizes.set(endpointId, size);
       const proven = new Set(workers.filter(({ hasSucceeded }) => hasSucceeded).map(({ version }) => version));
       for (const worker of workers) worker.becameOutdated();
       return {
-        unstarted: workers.filter(({ readyAt }) => readyAt === undefined),
+        unstarted: workers.filter(({ stage }) => stage !== "ready"),
         hung: workers.filter(({ version = 0 }) => rolledBack.includes(version) && !proven.has(version)),
       };
     },

@@ -42,10 +42,8 @@ export interface WorkerRecord {
   readonly hasSucceeded: boolean;
   /** Start time, ms; for a container, the time at which its program began to run. */
   readonly startedAt: number;
-  /** True while the worker's image is being pulled, which has no time limit. */
-  readonly preparing: boolean;
-  /** Time of the first poll or passed health check; until then, the worker is starting. */
-  readonly readyAt: number | undefined;
+  /** `preparing` while the image is being pulled, which has no time limit, then `starting` until the first poll or passed health check. */
+  readonly stage: "preparing" | "starting" | "ready";
   /** Time of the last poll or passed health check. */
   readonly lastReadyAt: number;
   readonly lastSeenAt: number;
@@ -90,8 +88,8 @@ type WorkerPhase = "initializing" | "idle" | "running" | "throttled" | "unhealth
 /** Returns the phase of a worker, as counted by /health. */
 export function phaseOf(worker: WorkerRecord, now: number, timings: Pick<ServiceTimings, "takeSilence">): WorkerPhase {
   if (worker.unhealthyReason !== undefined) return "unhealthy";
-  if (worker.preparing) return waitingOf(worker)?.lacksStock ? "throttled" : "initializing";
-  if (worker.readyAt === undefined) return now - worker.startedAt >= timings.takeSilence ? "unhealthy" : "initializing";
+  if (worker.stage === "preparing") return waitingOf(worker)?.lacksStock ? "throttled" : "initializing";
+  if (worker.stage === "starting") return now - worker.startedAt >= timings.takeSilence ? "unhealthy" : "initializing";
   return isBusy(worker) ? "running" : "idle";
 }
 

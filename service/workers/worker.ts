@@ -66,8 +66,7 @@ export function createWorker(
     outdated: false,
     hasSucceeded: false,
     startedAt: now,
-    preparing: process?.started !== undefined,
-    readyAt: undefined,
+    stage: process?.started ? "preparing" : "starting",
     lastReadyAt: now,
     lastSeenAt: now,
     hasPinged: false,
@@ -100,10 +99,9 @@ function verbsOf(worker: State, { clock, events }: Surroundings) {
   /** Returns whether the worker had not been ready before. */
   function becomeReady(): boolean {
     worker.lastReadyAt = clock.now();
-    if (worker.readyAt !== undefined) return false;
-    worker.readyAt = worker.lastReadyAt;
+    if (worker.stage === "ready") return false;
+    worker.stage = "ready";
     worker.idleSince = worker.lastReadyAt;
-    worker.preparing = false;
     return true;
   }
 
@@ -151,7 +149,7 @@ function verbsOf(worker: State, { clock, events }: Surroundings) {
     /** A health check failed; emits only if a healthy worker became unhealthy. */
     failedHealthCheck(description: string): void {
       worker.failedCheck = description;
-      if (worker.readyAt === undefined || worker.unhealthyReason !== undefined) return;
+      if (worker.stage !== "ready" || worker.unhealthyReason !== undefined) return;
       worker.unhealthyReason = description;
       changed();
     },
@@ -176,7 +174,7 @@ function verbsOf(worker: State, { clock, events }: Surroundings) {
     reassigned(jobId: string, lowPriority: boolean, grace: number): void {
       const since = clock.now();
       if (worker.jobs.size === 0) {
-        worker.readyAt = since;
+        worker.stage = "ready";
         worker.returnDeadline = since + grace;
       }
       worker.jobs.set(jobId, { since, lowPriority, recovered: true });
@@ -221,7 +219,7 @@ function verbsOf(worker: State, { clock, events }: Surroundings) {
     },
     /** The worker continues from before the service's start; emits nothing. */
     adopted(): void {
-      worker.readyAt = clock.now();
+      worker.stage = "ready";
     },
     /** The endpoint changed, so that the worker must be replaced; emits nothing. */
     becameOutdated(): void {
@@ -257,7 +255,7 @@ function verbsOf(worker: State, { clock, events }: Surroundings) {
     },
     /** The image was pulled, and the worker's program runs. */
     programStarted(): void {
-      worker.preparing = false;
+      if (worker.stage === "preparing") worker.stage = "starting";
       worker.startedAt = clock.now();
       changed();
     },

@@ -27,7 +27,7 @@ async function useBalancer(problem?: string) {
     });
     const found = Promise.resolve({ host: "127.0.0.1", port: 1, healthPort: port, healthPath: `/${id}` });
     const worker = pool.add(id, runningProgram({ server: found, ended }).process);
-    await expect.poll(() => worker.readyAt ?? worker.failedCheck, { interval: 5 }).toBeDefined();
+    await expect.poll(() => worker.stage === "ready" || worker.failedCheck !== undefined, { interval: 5 }).toBe(true);
     onTestFinished(() => end({ description: "ended", clean: true, lastErrors: [] }));
     return { worker, end: () => end({ description: "ended", clean: true, lastErrors: [] }) };
   }
@@ -94,7 +94,7 @@ test.each([
   const { add } = await useBalancer();
   const { worker } = await add("w", status);
   expect(worker.failedCheck).toMatch(new RegExp(`^GET /w on port \\d+ ${text}$`));
-  expect(worker.readyAt).toBeUndefined();
+  expect(worker.stage).toBe("starting");
 });
 
 const notFound = { code: "missing", message: 'endpoint "e" not found' };

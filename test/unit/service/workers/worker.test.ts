@@ -176,7 +176,7 @@ describe("the state of a worker", () => {
     worker.reassigned("a", false, 10_000);
     setTime(later);
     worker.reassigned("b", false, 10_000);
-    expect(worker).toMatchObject({ returnDeadline: start + 10_000, readyAt: start });
+    expect(worker).toMatchObject({ returnDeadline: start + 10_000, stage: "ready" });
     expect([...worker.jobs.values()].every(({ recovered }) => recovered)).toBe(true);
   });
 
@@ -198,11 +198,11 @@ describe("the state of a worker", () => {
     });
     const pool = managedWorkers();
     const worker = pool.add("w", runningProgram({ started }).process);
-    expect(worker.preparing).toBe(true);
+    expect(worker.stage).toBe("preparing");
     pool.setTime(later);
     resolve();
     await started;
-    expect(worker).toMatchObject({ preparing: false, startedAt: later });
+    expect(worker).toMatchObject({ stage: "starting", startedAt: later });
     expect(pool.changes()).toBe(1);
   });
 
