@@ -28,13 +28,18 @@ export function createDataPlane(
   const metrics = createMetrics({ events: queue.events, waiting: active.waiting, exists, clock: clock.system, file });
   const logs = createWorkerLogs(dataFolder, clock.system);
   const stopping = new AbortController();
-  const faults = createFaults({ clock, stopping: stopping.signal, exists, logNotice });
+  const faults = createFaults({
+    clock,
+    stopping: stopping.signal,
+    exists,
+    logNotice,
+    // A worker that lacked stock may start.
+    onReplaced: (endpointId) => pool.reconcile(endpointId),
+  });
   const workers = createWorkers({ ...deps, queue, faults, logs });
   const { pool, tokens, health } = workers;
   const removals = new Set<Promise<void>>();
 
-  // A worker that lacked stock may start.
-  faults.events.on("replaced", pool.reconcile);
   events.on("endpointCreated", (endpointId) => {
     // Created early, so that external workers can use it before a local worker has started.
     tokens.tokenOf(endpointId);

@@ -19,7 +19,7 @@ import type { EndpointRow } from "./resources/endpoint-table";
 import type { Seed } from "./seed/seed-file";
 import { watchSeedFile } from "./seed/seed-watch";
 import type { Service } from "./service";
-import { checkOptions, environmentValue, resolveSettings, type ServiceSettings } from "./settings";
+import { checkOptions, environmentValue, resolveSettings, type ServiceSettings, withStartError } from "./settings";
 import { steadyClock } from "./steady-clock";
 import { apiKeyFileOf, ensureApiKey } from "./store/api-key";
 import { createTemporaryFolder } from "./store/data-folder";
@@ -271,15 +271,10 @@ async function startService(
     runtime: settings.runtime,
     place,
     imagesToPull: imagesToPull(),
-    faults: (endpointId, newFaults) => {
-      try {
-        return newFaults === undefined
-          ? dataPlane.faults.read(endpointId)
-          : dataPlane.faults.replace(endpointId, newFaults);
-      } catch (error) {
-        throw error instanceof ServiceError ? new StartError(error.message) : error;
-      }
-    },
+    faults: (endpointId, newFaults) =>
+      withStartError(() =>
+        newFaults === undefined ? dataPlane.faults.read(endpointId) : dataPlane.faults.replace(endpointId, newFaults),
+      ),
     stop: (deadline = 5000) => {
       stopped ??= stop(deadline);
       return stopped;

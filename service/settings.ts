@@ -1,5 +1,5 @@
 import { join, resolve } from "node:path";
-import { issuesText, ServiceError, StartError } from "./errors";
+import { ServiceError, StartError } from "./errors";
 import { checkListening, type Listening } from "./listening";
 import { optionsShape, type ServiceOptions } from "./options";
 import { checkStock } from "./resources/stock";
@@ -41,7 +41,7 @@ export function withStartError<Result>(work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    throw error instanceof ServiceError ? new StartError(issuesText(error.issues)) : error;
+    throw error instanceof ServiceError ? new StartError(error.message) : error;
   }
 }
 

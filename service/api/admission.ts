@@ -93,15 +93,16 @@ export function createRateLimits(clock: Clock, runningWorkers: (endpointId: stri
   };
 }
 
+/** Path parameters of the routes of an endpoint, for fastify's generics. */
+export interface EndpointRoute {
+  Params: { endpointId: string };
+}
+
 /**
  * Route options that check a call of the job API and inject faults before its body is read; `operation` selects the rate limit.
  */
 export type Admission = (operation?: LimitedOperation) => {
-  onRequest(
-    request: FastifyRequest<{ Params: { endpointId: string } }>,
-    reply: FastifyReply,
-    done: (error?: Error) => void,
-  ): void;
+  onRequest(request: FastifyRequest<EndpointRoute>, reply: FastifyReply, done: (error?: Error) => void): void;
   onSend(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: () => void): void;
 };
 

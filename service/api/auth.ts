@@ -6,18 +6,20 @@ export type Auth = ReturnType<typeof createAuth>;
 
 const bearerToken = (header: string | undefined): string | undefined => /^Bearer +(\S+)\s*$/i.exec(header ?? "")?.[1];
 
+/** The keys in a header of the form `Bearer <key>` or `<key>`. */
+export const keysIn = (header: string | undefined): (string | undefined)[] => [bearerToken(header), header?.trim()];
+
+/** Compares keys in constant time for keys of the same length, which is not secret. */
+export function isSameKey(sent: string | undefined, expected: string): boolean {
+  if (sent === undefined) return false;
+  const [sentBytes, expectedBytes] = [Buffer.from(sent), Buffer.from(expected)];
+  return sentBytes.length === expectedBytes.length && timingSafeEqual(sentBytes, expectedBytes);
+}
+
 /** Checks API keys in the form of each API (interface: Authentication). The checks throw a ServiceError `unauthorized`. */
 export function createAuth(apiKey: string) {
-  const expectedBytes = Buffer.from(apiKey);
-  /** Compares keys in constant time for keys of the same length. */
-  const apiKeyMatches = (key: string | undefined): boolean => {
-    if (key === undefined) return false;
-    const keyBytes = Buffer.from(key);
-    // The length of the keys is not secret.
-    return keyBytes.length === expectedBytes.length && timingSafeEqual(keyBytes, expectedBytes);
-  };
   const check = (form: string, ...keys: (string | undefined)[]): void => {
-    if (keys.some(apiKeyMatches)) return;
+    if (keys.some((key) => isSameKey(key, apiKey))) return;
     throw new ServiceError("unauthorized", `unauthorized: the API key is missing or wrong; send it as ${form}`);
   };
   return {
@@ -27,16 +29,12 @@ export function createAuth(apiKey: string) {
     /** REST v2: as REST, with its own messages. Returns the error for a missing or wrong key. */
     restV2Fault: ({ headers }: FastifyRequest): ServiceError | undefined => {
       const key = bearerToken(headers.authorization);
-      if (apiKeyMatches(key)) return;
+      if (isSameKey(key, apiKey)) return;
       return new ServiceError("unauthorized", key === undefined ? "missing bearer token" : "invalid API key");
     },
     /** Job API: `Authorization: Bearer <key>` or the bare key. */
     checkJobs: ({ headers }: Pick<FastifyRequest, "headers">): void =>
-      check(
-        "the header Authorization: Bearer <key>",
-        bearerToken(headers.authorization),
-        headers.authorization?.trim(),
-      ),
+      check("the header Authorization: Bearer <key>", ...keysIn(headers.authorization)),
     /** Returns whether a GraphQL request has a key, valid or not. */
     hasGraphqlKey: ({ headers, query }: FastifyRequest): boolean =>
       (queryKey(query) ?? headers.authorization) !== undefined,

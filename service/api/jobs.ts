@@ -8,15 +8,12 @@ import { isFinal, type Job, recordText, retryRejection } from "../queue/job";
 import type { StoredJob } from "../queue/row";
 import type { SteadyClock } from "../steady-clock";
 import { parseInput, queryInteger } from "../validation";
-import type { Admission } from "./admission";
+import type { Admission, EndpointRoute } from "./admission";
 import { bodyText, keepBodyText } from "./request-body";
 import { readMilliseconds, readSubmission } from "./submission";
 
-/** Path parameters of the routes, for fastify's generics. */
-interface EndpointRoute {
-  Params: { endpointId: string };
-}
-interface JobRoute {
+/** Path parameters of the routes of a job. */
+export interface JobRoute {
   Params: { endpointId: string; jobId: string };
 }
 

@@ -9,6 +9,7 @@ import type { Faults } from "../faults/faults";
 import type { EndpointRow } from "../resources/endpoint-table";
 import type { ServiceTimings } from "../timings";
 import type { Balancer } from "../workers/balancer";
+import type { EndpointRoute } from "./admission";
 import type { Auth } from "./auth";
 import type { OpenResponses } from "./connections";
 import { forward } from "./forwarding";
@@ -16,10 +17,6 @@ import { bodyTooLarge, discardBody, hasBody } from "./request-body";
 import { originForm } from "./request-target";
 import { roots } from "./responses";
 import { serveUpgrades, type Upgrade } from "./upgrades";
-
-interface EndpointRoute {
-  Params: { endpointId: string };
-}
 
 /** Forwards requests and WebSockets of load balancing endpoints to their workers. */
 export function registerLoadBalancerRoutes(

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import type { Faults } from "../faults/faults";
+import type { EndpointRoute } from "./admission";
 import type { Auth } from "./auth";
 
 /** Paths that the hosted service lacks, for the command line and tests. */
@@ -42,7 +43,6 @@ export function registerLocalRoutes(
   auth: Pick<Auth, "checkRest">,
   { status, faults, applySeedFile }: LocalOperations,
 ): void {
-  type EndpointRoute = { Params: { endpointId: string } };
   app.addHook("onRequest", async (request) => auth.checkRest(request));
   app.get(localPaths.status, async () => status());
   app.post(localPaths.seed, async () => applySeedFile());

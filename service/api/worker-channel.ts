@@ -1,4 +1,3 @@
-import { timingSafeEqual } from "node:crypto";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { z } from "zod";
 import { disconnectSignal, onAbort } from "../client-disconnect";
@@ -11,6 +10,7 @@ import { parseInput } from "../validation";
 import type { Dispatcher } from "../workers/dispatcher";
 import { jobText, oversize, readResult, rejectedResult, resultLimit } from "../workers/results";
 import type { Worker } from "../workers/worker";
+import { isSameKey, keysIn } from "./auth";
 import { bodyText, keepBodyText } from "./request-body";
 
 const takeQuery = z.object({
@@ -137,15 +137,8 @@ const isResultError = (error: FastifyError | ServiceError): boolean =>
 
 /** Checks the token, which workers send as `<token>` or `Bearer <token>`. */
 function checkToken(request: FastifyRequest<WorkerRoute>, tokenOf: (endpointId: string) => string | undefined): void {
-  const { endpointId } = request.params;
-  const sentToken = Buffer.from(request.headers.authorization?.trim().replace(/^Bearer +/i, "") ?? "");
+  const token = tokenOf(request.params.endpointId);
   // A missing endpoint is reported like a wrong token, because the caller has shown no key.
-  const expectedToken = Buffer.from(tokenOf(endpointId) ?? "");
-  if (
-    expectedToken.length === 0 ||
-    sentToken.length !== expectedToken.length ||
-    !timingSafeEqual(sentToken, expectedToken)
-  ) {
+  if (token === undefined || !keysIn(request.headers.authorization).some((key) => isSameKey(key, token)))
     throw new ServiceError("unauthorized", "unauthorized: the worker token is missing or wrong");
-  }
 }

@@ -2,6 +2,8 @@ import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { jobStatus } from "serverless-compute-api/shapes";
 import { z } from "zod";
+import type { EndpointRoute } from "../api/admission";
+import type { JobRoute } from "../api/jobs";
 import { disconnectSignal, onResponseEnd } from "../client-disconnect";
 import { notFound } from "../errors";
 import type { Faults } from "../faults/faults";
@@ -29,13 +31,6 @@ const retriesBody = z.strictObject({ ids: z.array(z.string().max(200)).max(1000)
 const faultChanges = z.record(z.string(), z.unknown());
 
 const filterOf = ({ state, search }: z.output<typeof filterQuery>): JobFilter => ({ status: state, text: search });
-
-interface EndpointRoute {
-  Params: { endpointId: string };
-}
-interface JobRoute {
-  Params: { endpointId: string; jobId: string };
-}
 
 /** The web page of the service: the empty page without authentication, its data and actions for sessions only. */
 export function createConsole({

@@ -1,4 +1,3 @@
-import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
@@ -54,6 +53,7 @@ export function createFaults({
   stopping,
   exists,
   logNotice,
+  onReplaced,
 }: {
   clock: Clock;
   /** Aborts when the service stops; delayed requests fail with its reason. */
@@ -61,9 +61,9 @@ export function createFaults({
   exists(endpointId: string): boolean;
   /** Logs an injection. */
   logNotice(endpointId: string, text: string): void;
+  /** Called after a replacement of an endpoint's faults. */
+  onReplaced(endpointId: string): void;
 }) {
-  /** `replaced` is emitted after a replacement of an endpoint's faults. */
-  const events = new EventEmitter<{ replaced: [endpointId: string] }>();
   const endpoints = new Map<string, EndpointFaults>();
   const droppedResponses = new WeakSet<ServerResponse>();
 
@@ -88,7 +88,6 @@ export function createFaults({
   }
 
   return {
-    events,
     read,
     /** Replaces all faults of an endpoint; throws a ServiceError `invalid` for an invalid fault. */
     replace(endpointId: string, input: unknown): EndpointFaults {
@@ -96,7 +95,7 @@ export function createFaults({
       const faults = parseInput(faultShape, input);
       endpoints.set(endpointId, faults);
       logNotice(endpointId, `injected faults: set to ${JSON.stringify(faults)}`);
-      events.emit("replaced", endpointId);
+      onReplaced(endpointId);
       return faults;
     },
     removeEndpoint: (endpointId: string): void => void endpoints.delete(endpointId),

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { z } from "zod";
 import type { AppliedSeed } from "../api/local";
+import type { Controller } from "../api/management/controllers";
 import { nameInRestV2 } from "../api/property-names";
 import { issuesText, type NameOf, ServiceError } from "../errors";
 import type { Resources } from "../resources";
@@ -17,11 +18,7 @@ type Fields = Record<string, unknown>;
 type Row = { id: string; name: string };
 
 /** Operations of REST v2 for a kind of object. */
-interface Operations {
-  get(id: string): unknown;
-  create(body: unknown): unknown;
-  update(id: string, body: unknown): unknown;
-}
+type Operations = Required<Pick<Controller, "get" | "create" | "update">>;
 
 /** An object of the file. */
 interface Entry {

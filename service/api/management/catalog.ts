@@ -14,6 +14,7 @@ import {
   readGpuQuery,
   readTemplateSource,
 } from "./catalog-queries";
+import { lastPage } from "./pages";
 import { v2Template } from "./template";
 
 /** Maximum number of public templates in a response. */
@@ -170,7 +171,6 @@ export function registerCatalogRoutes(
     // There are no official or verified templates; the account's public templates count as community templates.
     const matchingTemplates =
       readTemplateSource(query) === "community" ? templates.list().filter(({ isPublic }) => isPublic) : [];
-    const pagination = { nextCursor: null, hasNextPage: false };
-    return { templates: matchingTemplates.slice(0, publicTemplates).map(v2Template), pagination };
+    return { templates: matchingTemplates.slice(0, publicTemplates).map(v2Template), pagination: lastPage };
   });
 }

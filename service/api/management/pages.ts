@@ -14,6 +14,9 @@ export interface Page<Row> {
   pagination: { nextCursor: string | null; hasNextPage: boolean };
 }
 
+/** The pagination of the last page. */
+export const lastPage = { nextCursor: null, hasNextPage: false } as const;
+
 const maxPageSize = 1000;
 
 const cursorContent = z.tuple([z.string(), z.int().nullable(), z.int()]);
@@ -48,8 +51,7 @@ export function createPager(pageSize: number) {
       const pageRows = rowsAhead.slice(0, size);
       const last = pageRows.at(-1);
       const rows = pageRows.map(({ row }) => row);
-      if (!last || pageRows.length === rowsAhead.length)
-        return { rows, pagination: { nextCursor: null, hasNextPage: false } };
+      if (!last || pageRows.length === rowsAhead.length) return { rows, pagination: lastPage };
       const content = JSON.stringify([operation, limit ?? null, last.position]);
       return { rows, pagination: { nextCursor: Buffer.from(content).toString("base64url"), hasNextPage: true } };
     },

@@ -9,7 +9,7 @@ import { registerBillingRoutes } from "./billing";
 import { registerCatalogRoutes } from "./catalog";
 import { registerControllers, type V2Controllers } from "./controllers";
 import { registerDelegationRoutes } from "./delegations";
-import type { Pager } from "./pages";
+import { lastPage, type Pager } from "./pages";
 import { registerUnsupportedKind } from "./unsupported-kinds";
 import { registerWorkerRoutes, type WorkerView } from "./workers";
 
@@ -46,9 +46,8 @@ export function registerRestV2Routes(
   registerWorkerRoutes(app, { resources, view, clock, pager });
   registerCatalogRoutes(app, resources);
   registerDelegationRoutes(app, resources.delegations);
-  const pagination = { nextCursor: null, hasNextPage: false };
-  registerUnsupportedKind(app, "pod", { pods: [], pagination });
-  registerUnsupportedKind(app, "global volume", { globalVolumes: [], pagination });
+  registerUnsupportedKind(app, "pod", { pods: [], pagination: lastPage });
+  registerUnsupportedKind(app, "global volume", { globalVolumes: [], pagination: lastPage });
   registerAccountRoutes(app, resources);
   registerBillingRoutes(app, clock);
   rejectOtherMethods(app, new Map(methods));
