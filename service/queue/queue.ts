@@ -121,13 +121,13 @@ export function createJobs({
     return after;
   }
 
-  /** Requeues a job; `hasRun` if a worker has run it. */
+  /** Requeues a job; with `hasRun`, a worker has run it, which counts as a retry. */
   function requeue(
     before: Parameters<typeof toRequeued>[0],
-    changes: Parameters<typeof toRequeued>[1],
-    hasRun: boolean,
+    changes: Omit<Parameters<typeof toRequeued>[1], "retries">,
+    hasRun = true,
   ): QueuedJob {
-    const after = toRequeued(before, changes);
+    const after = toRequeued(before, { ...changes, retries: before.retries + (hasRun ? 1 : 0) });
     if (hasRun) counters.add(before.endpointId, "retried");
     if (before.chunks > 0) store.clearChunks(before.seq);
     if (before.hasOutput) store.setProgress(before.seq, undefined);
@@ -228,13 +228,9 @@ export function createJobs({
         const before = active.runningAt(id, worker);
         if (!before) return false;
         const crashes = before.crashes + (reason === "crashed" ? 1 : 0);
-        const hasRun = reason !== "undelivered";
         if (crashes > crashLimit)
           end(before, toFailed({ ...before, crashes }, error, clock.now()), { output: undefined });
-        else {
-          const retries = before.retries + (hasRun ? 1 : 0);
-          requeue(before, { retries, crashes }, hasRun);
-        }
+        else requeue(before, { crashes }, reason !== "undelivered");
         return true;
       }),
 
@@ -260,7 +256,7 @@ export function createJobs({
         const before = find(endpointId, id)?.job;
         if (!canTransition(before, "retry")) return before && { job: before, retried: false };
         const queued = { queuedAt: clock.now(), position: store.nextPosition() };
-        return { job: requeue(before, { ...queued, retries: before.retries + 1, crashes: 0 }, true), retried: true };
+        return { job: requeue(before, { ...queued, crashes: 0 }), retried: true };
       }),
 
     /** Removes the endpoint's waiting jobs; resolves with the number of removed jobs. */
@@ -300,7 +296,7 @@ export function createJobs({
       const stored = store.live();
       active.load(stored);
       const running = stored.filter((job) => job.status === "IN_PROGRESS");
-      for (const job of running) if (!outlives(job.workerId)) requeue(job, { retries: job.retries + 1 }, true);
+      for (const job of running) if (!outlives(job.workerId)) requeue(job, {});
       return running.filter(({ workerId }) => outlives(workerId));
     },
   };
