@@ -38,20 +38,10 @@ export function scalingState(
 function toScaledWorker(worker: WorkerRecord, now: number, timings: ServiceTimings): ScaledWorker {
   const { id, startedAt, idleSince, outdated, hasSucceeded } = worker;
   const jobs = [...worker.jobs.values()].filter(({ lowPriority }) => !lowPriority).length + worker.requests;
-  const phase = phaseOf(worker, now, timings);
-  const provenAt = hasSucceeded
-    ? startedAt
-    : phase === "idle"
-      ? idleSince + timings.rolloutPause
-      : Number.POSITIVE_INFINITY;
-  if (phase === "idle") return { id, phase, since: idleSince, jobs, outdated, provenAt };
-  const since = startedAt;
-  return {
-    id,
-    phase: ["initializing", "throttled"].includes(phase) ? "starting" : "busy",
-    since,
-    jobs,
-    outdated,
-    provenAt,
-  };
+  const health = phaseOf(worker, now, timings);
+  const isStarting = health === "initializing" || health === "throttled";
+  const phase = health === "idle" ? health : isStarting ? "starting" : "busy";
+  const since = phase === "idle" ? idleSince : startedAt;
+  const provenByTime = phase === "idle" ? idleSince + timings.rolloutPause : Number.POSITIVE_INFINITY;
+  return { id, phase, since, jobs, outdated, provenAt: hasSucceeded ? startedAt : provenByTime };
 }
