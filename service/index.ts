@@ -11,13 +11,13 @@ import { createUserRateLimit } from "./api/user-rate-limit";
 import { createConsole } from "./console";
 import { createDataPlane } from "./data-plane";
 import { ServiceError, StartError } from "./errors";
+import { pollFile } from "./file-poll";
 import { checkPort, listenError, rootOf } from "./listening";
 import { openLog } from "./log";
 import type { ServiceOptions } from "./options";
 import { createResources } from "./resources";
 import type { EndpointRow } from "./resources/endpoint-table";
 import type { Seed } from "./seed/seed-file";
-import { watchSeedFile } from "./seed/seed-watch";
 import type { Service } from "./service";
 import { checkOptions, environmentValue, resolveSettings, type ServiceSettings, withStartError } from "./settings";
 import { steadyClock } from "./steady-clock";
@@ -37,6 +37,9 @@ export type { EndpointFaults } from "./faults/faults";
 export type { ServiceOptions } from "./options";
 export type { Service } from "./service";
 export { resetDataFolder, restoreDataFolder, snapshotDataFolder } from "./snapshots";
+
+/** Interval of the checks whether the seed file has changed, ms. */
+const seedPollInterval = 1000;
 
 /** Starts the local service; rejects with a StartError if the port or the data folder is in use. */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
@@ -213,7 +216,18 @@ async function startService(
       if (source !== undefined && sources.includes(source)) dataPlane.restartWorkers(endpoint.id, reason);
     }
   };
-  const seedWatch = seed && watchSeedFile(seed.file, settings.onNotice);
+  // The time of the file changes however an editor saves it.
+  const seedWatch =
+    seed &&
+    pollFile(
+      seed.file,
+      ({ mtimeMs }) => mtimeMs,
+      seedPollInterval,
+      () =>
+        settings.onNotice(
+          `${seed.file}: changed; run "serverless-compute-local apply", because a restart only creates missing objects`,
+        ),
+    );
   const sourceWatch = settings.watch ? watchSources({ images, onSave, onNotice: settings.onNotice }) : undefined;
 
   const stop = async (deadline: number): Promise<void> => {

@@ -3,12 +3,13 @@ import type { Clock } from "serverless-compute-api/clock";
 import type { JobEvents } from "../queue/events";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import type { EndpointRow } from "../resources/endpoint-table";
+import { createScheduler } from "../scheduler";
+import { ShortLivedMap } from "../short-lived-map";
 import type { ServiceTimings } from "../timings";
 import type { Dispatcher } from "./dispatcher";
 import type { StartedWorker, WorkerStarter } from "./launch";
 import { checkLiveness, type Liveness } from "./liveness";
 import type { WorkerProblems } from "./problems";
-import { createReconcileLoop } from "./reconcile";
 import type { WorkerRegistry } from "./registry";
 import { createRollouts } from "./rollout";
 import type { ProcessEnd } from "./runtimes/runtime";
@@ -49,7 +50,11 @@ export function createWorkerPool({
   log: Pick<Logger, "info" | "warn" | "error">;
 }) {
   const rollouts = createRollouts();
-  const loop = createReconcileLoop({ endpoints: () => endpoints.all().map(({ id }) => id), reconcile, clock, log });
+  const scheduler = createScheduler(clock, reconcileAll, (error) =>
+    log.error({ err: error }, "pool: pass failed; retrying"),
+  );
+  /** Changed endpoints that the next turn of the event loop reconciles. */
+  const pending = new ShortLivedMap<string, true>();
   const starts = createWorkerStarts({
     starter,
     problems,
@@ -62,10 +67,22 @@ export function createWorkerPool({
     mayReject: (endpointId) => !hasExternalWorkers(endpointId) && !rollouts.keepsJobs(endpointId),
   });
   const removals = new Set<Promise<void>>();
+  let hasStarted = false;
   let stopping = false;
 
-  registry.events.on("changed", loop.schedule);
-  events.on("queued", ({ endpointId }) => loop.schedule(endpointId));
+  registry.events.on("changed", schedule);
+  events.on("queued", ({ endpointId }) => schedule(endpointId));
+
+  /** Schedules a pass for a changed endpoint. */
+  function schedule(endpointId: string): void {
+    if (!hasStarted || stopping || pending.has(endpointId)) return;
+    pending.set(endpointId, true);
+    // Coalesces changes of one turn, some of which arrive in the middle of another change.
+    setImmediate(() => {
+      pending.delete(endpointId);
+      if (!stopping) scheduler.scheduleResultOf(() => reconcile(endpointId));
+    });
+  }
 
   /** The endpoint's workers, from the start to the end of their processes, without external workers. */
   const managedWorkers = (endpointId: string): ManagedWorker[] => registry.byEndpoint(endpointId).filter(isManaged);
@@ -134,7 +151,7 @@ export function createWorkerPool({
     await dispatcher.requeueAll(worker, isFailure && loss !== "result" ? "crashed" : "interrupted", () =>
       problems.recordLostJob(worker, processEnd, isFailure),
     );
-    loop.schedule(endpointId);
+    schedule(endpointId);
   }
 
   /** Kills a managed worker; forgets an external worker. */
@@ -154,10 +171,10 @@ export function createWorkerPool({
     const requeueReason = worker.returnDeadline === undefined ? "crashed" : "interrupted";
     const error = (): string => `the worker ${reason} while it ran the job`;
     if (!isManaged(worker)) await dispatcher.requeueAll(worker, requeueReason, error);
-    loop.schedule(worker.endpointId);
+    schedule(worker.endpointId);
   }
 
-  /** Stops, starts, drains and replaces an endpoint's workers; returns the time of the next pass. */
+  /** Stops, starts, drains and replaces an endpoint's workers; returns the time of the next pass, Infinity for none. */
   function reconcile(endpointId: string): number {
     for (const worker of registry.byEndpoint(endpointId)) stopWhenDone(worker);
     let nextPass = scale(endpointId);
@@ -171,9 +188,13 @@ export function createWorkerPool({
     return nextPass;
   }
 
+  /** Reconciles all endpoints; returns the time of the next pass. */
+  async function reconcileAll(): Promise<number> {
+    return Math.min(...endpoints.all().map(({ id }) => reconcile(id)));
+  }
+
   return {
-    /** Schedules a pass for a changed endpoint. */
-    reconcile: loop.schedule,
+    reconcile: schedule,
     /**
      * Replaces the endpoint's workers gradually, busy workers after their jobs. Workers of a version that was rolled back before it
      * completed a job may hang; they are killed and their jobs requeued. With `restart`, no old worker takes another job.
@@ -185,7 +206,7 @@ export function createWorkerPool({
       for (const worker of unstarted) drain(worker, outdatedReason);
       for (const worker of hung) endWorker(worker, "runs a version that was rolled back before it completed a job");
       if (restart) for (const worker of workers) dispatcher.dismiss(worker);
-      loop.schedule(endpointId);
+      schedule(endpointId);
     },
     /** Kills the endpoint's workers; resolves when they have ended. */
     async endWorkers(endpointId: string): Promise<void> {
@@ -198,11 +219,16 @@ export function createWorkerPool({
     adopt,
     /** Number of workers that wait for the end of a backoff, or for stock. */
     throttled: starts.throttled,
-    start: loop.start,
+    /** Starts the passes, unless the pool has been stopped before. */
+    start(): void {
+      if (stopping) return;
+      hasStarted = true;
+      scheduler.start();
+    },
     /** Ends all workers; resolves when they have ended. */
     async stop(): Promise<void> {
       stopping = true;
-      await loop.stop();
+      await scheduler.stop();
       for (const { process } of registry.all()) process?.stop(timings.killGrace);
       await Promise.all(removals);
     },
