@@ -90,8 +90,14 @@ function propertiesOf(step: Step, kind: Kind | undefined, source: "program" | "s
   if (!step.newState) return [];
   if (!step.oldState) return kind === undefined ? [] : settingsOf(step, news, kind);
   const forcesReplacement = (path: string[]): boolean => step.replaceReasons?.includes(path[0] ?? "") ?? false;
+  // The engine reports no paths for updates of dynamic resources.
+  const { detailedDiff, replaceReasons } = step;
+  const reported = Object.keys(detailedDiff ?? Object.fromEntries((replaceReasons ?? []).map((key) => [key, true])));
+  // Paths that the provider found different, in its dialect; none in a refresh.
+  const compared = source === "program" && detailedDiff ? reported : [];
   const changes = findDifferences([], olds, news)
     .filter(({ path: [key = ""] }) => !isEquivalent(step, key, kind, source))
+    .filter(({ path }) => compared.length === 0 || compared.some((other) => overlap(other, pathText(path))))
     // The default name of a replacement is drawn anew in every preview.
     .filter(({ path, old, new: value }) => !(path.join() === "name" && [old, value].every(isDefaultName(step.urn))))
     .map(({ path, old, new: value }) => ({
@@ -100,13 +106,11 @@ function propertiesOf(step: Step, kind: Kind | undefined, source: "program" | "s
       new: maskCredentials(path.at(-1) ?? "", value),
       forcesReplacement: forcesReplacement(path),
     }));
-  // Both sides of a changed secret look the same. The engine reports no paths for updates of dynamic resources.
-  const { detailedDiff, replaceReasons } = step;
-  const reported = Object.keys(detailedDiff ?? Object.fromEntries((replaceReasons ?? []).map((key) => [key, true])));
+  // Both sides of a changed secret look the same.
   const secretPaths = maskedPaths([], olds, news);
   const changedSecrets =
     changes.length + reported.length === 0
-      ? secretPaths.filter((path) => path in news)
+      ? secretPaths
       : reported.filter(
           (path) =>
             secretPaths.some((secret) => overlap(path, secret)) &&

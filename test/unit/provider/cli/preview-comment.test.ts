@@ -213,6 +213,27 @@ describe("a comment", () => {
     expect(properties).toEqual(expected);
   });
 
+  it("lists all secrets of a dynamic resource without another change, because Pulumi does not report the changed ones", async () => {
+    const inputs = { inputs: { env: { TOKEN: "[secret]", MODE: "1" }, imageName: "a:1" } };
+    const urn = "urn:pulumi:dev::shop::pulumi-nodejs:dynamic/serverless:Template::chat";
+    const out = await comment(previewOf({ op: "update", urn, oldState: inputs, newState: inputs, detailedDiff: null }));
+    expect(out).toContain("| update | `chat` Template | `env.TOKEN` | `[secret]` → `[secret]` |");
+  });
+
+  it("omits a difference that is no change in the provider's dialect", async () => {
+    const [olds, news] = [
+      ["NVIDIA L4", "NVIDIA A40"],
+      ["NVIDIA A40", "NVIDIA L4"],
+    ].map((gpuTypeIds, index) => ({
+      inputs: { templateId: "t", gpuTypeIds, workersMax: index },
+    }));
+    const urn = "urn:pulumi:dev::shop::serverless-compute:index:ServerlessEndpoint::chat";
+    const step = { op: "update", urn, oldState: olds, newState: news };
+    const comparedWith = (detailedDiff: object) => comment(previewOf({ ...step, detailedDiff }));
+    expect(await comparedWith({ workersMax: {} })).not.toContain("gpuTypeIds");
+    expect(await comparedWith({ workersMax: {}, gpuTypeIds: {} })).toContain("gpuTypeIds");
+  });
+
   it("redacts secrets even if the preview contains them", async () => {
     const urn = "urn:pulumi:dev::shop::serverless-compute:index:Secret::token";
     const wrapped = {
