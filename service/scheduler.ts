@@ -1,4 +1,4 @@
-import type { Clock } from "serverless-compute-api/clock";
+import type { SteadyClock } from "./steady-clock";
 
 /** The longest sleep, ms: timers support 24.8 days at most. */
 const maxSleep = 24 * 3600 * 1000;
@@ -8,7 +8,7 @@ const retryDelay = 1000;
 
 /** Runs `work` at requested times, without polling. `work` returns the time of its next run, or undefined to wait for a request. */
 export function createScheduler(
-  clock: Clock,
+  clock: SteadyClock,
   work: () => Promise<number | undefined>,
   onError: (error: unknown) => void,
 ) {

@@ -4,11 +4,11 @@
  */
 
 import type { FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "serverless-compute-api/clock";
 import { type LimitedOperation, rateLimits, rateWindow } from "serverless-compute-api/shapes";
 import { notFound, ServiceError } from "../errors";
 import type { Faults } from "../faults/faults";
 import type { EndpointRow } from "../resources/endpoint-table";
+import type { SteadyClock } from "../steady-clock";
 import type { Auth } from "./auth";
 
 /** Counts requests per endpoint and operation (interface: Rate limits). */
@@ -48,7 +48,7 @@ function countRecent({ times }: Usage, now: number): number {
 }
 
 /** Creates rate limits. `runningWorkers` returns the number of an endpoint's running and idle workers. */
-export function createRateLimits(clock: Clock, runningWorkers: (endpointId: string) => number): RateLimits {
+export function createRateLimits(clock: SteadyClock, runningWorkers: (endpointId: string) => number): RateLimits {
   const usages = new Map<string, Map<LimitedOperation, Usage>>();
 
   function usageOf(endpointId: string, operation: LimitedOperation): Usage {

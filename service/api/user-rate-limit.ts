@@ -1,8 +1,8 @@
 /** The rate limit of REST v2 counts in three windows at once, and reports all of them. `@fastify/rate-limit` has one window. */
 
 import type { FastifyReply } from "fastify";
-import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError } from "../errors";
+import type { SteadyClock } from "../steady-clock";
 
 /** Windows of REST v2's rate limit over all requests of a user. The windows are documented; their limits are examples. */
 const windows = [
@@ -14,7 +14,7 @@ const windows = [
 export type UserRateLimit = ReturnType<typeof createUserRateLimit>;
 
 /** Counts requests in consecutive windows, each beginning with the first request after the previous window. There is only one user. */
-export function createUserRateLimit(clock: Clock) {
+export function createUserRateLimit(clock: SteadyClock) {
   const counts = windows.map((window) => ({ ...window, began: Number.NEGATIVE_INFINITY, used: 0 }));
   const policy = windows.map(({ name, requests, seconds }) => `"${name}";q=${requests};w=${seconds}`).join(", ");
   return {

@@ -1,6 +1,6 @@
-import type { Clock } from "serverless-compute-api/clock";
 import { createScheduler } from "../scheduler";
 import { ShortLivedMap } from "../short-lived-map";
+import type { SteadyClock } from "../steady-clock";
 import type { JobEvents } from "./events";
 import type { StoredJob } from "./row";
 
@@ -17,7 +17,7 @@ interface Wait {
 }
 
 /** Requests of clients, such as /runsync and /stream, that are open until a job changes. */
-export function createPendingRequests(events: JobEvents, clock: Clock) {
+export function createPendingRequests(events: JobEvents, clock: SteadyClock) {
   const waiting = new ShortLivedMap<string, Wait[]>();
   let closed = false;
   let started = false;

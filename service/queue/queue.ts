@@ -1,5 +1,5 @@
-import type { Clock } from "serverless-compute-api/clock";
 import { notFound } from "../errors";
+import type { SteadyClock } from "../steady-clock";
 import type { Database } from "../store/database";
 import type { GroupCommit } from "../store/group-commit";
 import { crashLimit } from "../timings";
@@ -57,7 +57,7 @@ export function createJobs({
   database: Pick<Database, "afterCommit">;
   groupCommit: Pick<GroupCommit, "commit" | "commitWithRetries" | "beforeCommit">;
   events: JobEvents;
-  clock: Clock;
+  clock: SteadyClock;
   exists(endpointId: string): boolean;
   /** Returns the time of a finished job's removal. */
   dueAt(job: FinalJob): number;

@@ -1,10 +1,10 @@
-import type { Clock } from "serverless-compute-api/clock";
 import { memberTexts } from "serverless-compute-api/json-text";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { deferred } from "../deferred";
 import { ServiceError } from "../errors";
 import { ShortLivedMap } from "../short-lived-map";
+import type { SteadyClock } from "../steady-clock";
 import type { Database } from "../store/database";
 import type { GroupCommit } from "../store/group-commit";
 import type { JobEvents } from "./events";
@@ -53,7 +53,7 @@ export function createJobStream({
   groupCommit: Pick<GroupCommit, "commit">;
   events: JobEvents;
   pendingRequests: Pick<PendingRequests, "waitForChange">;
-  clock: Clock;
+  clock: SteadyClock;
   /** Maximum wait of a read, ms. */
   maxWait: number;
 }) {

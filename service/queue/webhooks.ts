@@ -2,12 +2,12 @@ import { setMaxListeners } from "node:events";
 import { request as httpRequest } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { Logger } from "pino";
-import type { Clock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { codeOf, messageOf } from "../errors";
 import { createScheduler } from "../scheduler";
 import { ShortLivedMap } from "../short-lived-map";
+import type { SteadyClock } from "../steady-clock";
 import type { Database } from "../store/database";
 import type { GroupCommit } from "../store/group-commit";
 import { type ServiceTimings, storePause } from "../timings";
@@ -33,7 +33,7 @@ export type Webhooks = ReturnType<typeof createWebhooks>;
 const webhookHost = (url: string): string => new URL(url).host;
 
 /** The table of pending webhooks, whose due times are those of a monotonic clock. Only `load` reads bodies, which may be 20 MB each. */
-export function createWebhooks(database: Database, clock: Clock) {
+export function createWebhooks(database: Database, clock: SteadyClock) {
   const insert = database.prepare(
     "INSERT INTO webhooks (endpoint_id, job_id, url, host, body, due_at) VALUES (?, ?, ?, ?, ?, ?)",
   );
@@ -91,7 +91,7 @@ export function createWebhookDelivery({
   webhooks: Webhooks;
   groupCommit: Pick<GroupCommit, "commit">;
   events: JobEvents;
-  clock: Clock;
+  clock: SteadyClock;
   timings: Pick<ServiceTimings, "webhookDelay" | "webhookAnswer">;
   log: Pick<Logger, "info" | "warn" | "error">;
 }) {

@@ -1,7 +1,7 @@
 /** Concurrent changes share a transaction, because it takes 20 µs and a changed row 6 µs (docs/decisions/006-one-write-path.md). */
 
-import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError, serviceStopping } from "../errors";
+import type { SteadyClock } from "../steady-clock";
 import { storePause } from "../timings";
 import type { Database } from "./database";
 
@@ -41,8 +41,8 @@ const maxBatch = { works: 256, bytes: 8 * 1024 * 1024 } as const;
 /** Maximum time between the first work of a transaction and its commit, ms. */
 const maxWait = 3;
 
-/** Creates the group commit of a store; `clock` ignores changes of the system time. */
-export function createGroupCommit(database: Database, clock: Clock): GroupCommit {
+/** Creates the group commit of a store. */
+export function createGroupCommit(database: Database, clock: SteadyClock): GroupCommit {
   let pending: Entry[] = [];
   let current: { undos: (() => void)[]; writes: (() => void)[] } | undefined;
   let scheduled = false;

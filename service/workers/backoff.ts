@@ -1,11 +1,11 @@
-import type { Clock } from "serverless-compute-api/clock";
+import type { SteadyClock } from "../steady-clock";
 import type { ServiceTimings } from "../timings";
 
 /**
  * The backoff of an endpoint's worker starts after failed workers. It doubles with each failure, up to `startBackoffMax`, until a worker
  * succeeds.
  */
-export function createStartBackoff(clock: Clock, timings: ServiceTimings) {
+export function createStartBackoff(clock: SteadyClock, timings: ServiceTimings) {
   const states = new Map<string, { failures: number; failedStarts: number; notBefore: number }>();
   return {
     /** The earliest time of the next start, ms since the epoch; 0 without failures. */

@@ -1,5 +1,5 @@
-import type { Clock } from "serverless-compute-api/clock";
 import { notFound, ServiceError, serviceStopping } from "../errors";
+import type { SteadyClock } from "../steady-clock";
 import type { ServiceTimings } from "../timings";
 import type { WorkerRegistry } from "./registry";
 import type { WaitingWork } from "./starts";
@@ -34,7 +34,7 @@ export function createBalancer({
   registry: Pick<WorkerRegistry, "byEndpoint" | "events">;
   /** Returns the reason why the endpoint's requests wait for a worker; undefined without one. */
   waitReason(endpointId: string): string | undefined;
-  clock: Clock;
+  clock: SteadyClock;
   timings: Pick<ServiceTimings, "healthInterval" | "requestWait">;
 }) {
   /** Servers of workers that have passed a health check. */

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import type { Clock } from "serverless-compute-api/clock";
 import type { Faults } from "../faults/faults";
 import type { JobEvents } from "../queue/events";
 import type { JobDelivery, JobOutcome, RequeueReason, RunningJob } from "../queue/job";
 import type { WaitingWorker } from "../queue/memory";
 import type { Jobs } from "../queue/queue";
+import type { SteadyClock } from "../steady-clock";
 import type { ServiceTimings } from "../timings";
 import { aborted, createLongPolls } from "./long-poll";
 import type { WorkerRegistry } from "./registry";
@@ -40,7 +40,7 @@ export function createDispatcher({
   jobs: Pick<Jobs, "wait" | "stopWaiting" | "finish" | "requeue">;
   events: JobEvents;
   registry: WorkerRegistry;
-  clock: Clock;
+  clock: SteadyClock;
   timings: ServiceTimings;
   log: Pick<Logger, "debug" | "warn" | "error">;
   faults: Pick<Faults, "jobFailure" | "stripsEmptyInput" | "crashesWorker">;

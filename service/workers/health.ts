@@ -1,8 +1,8 @@
-import type { Clock } from "serverless-compute-api/clock";
 import type { EndpointHealth } from "serverless-compute-api/shapes";
 import type { JobCounters } from "../queue/counters";
 import type { ActiveJobs } from "../queue/memory";
 import type { EndpointRow } from "../resources/endpoint-table";
+import type { SteadyClock } from "../steady-clock";
 import type { ServiceTimings } from "../timings";
 import type { WorkerRegistry } from "./registry";
 import { isBusy, phaseOf, type WorkerRecord } from "./worker-record";
@@ -63,7 +63,7 @@ export function readHealth(
     mayStartWorkers(endpointId: string): boolean;
     throttled(endpointId: string): number;
     problem(endpointId: string): string | undefined;
-    clock: Clock;
+    clock: SteadyClock;
     timings: ServiceTimings;
   },
 ): EndpointHealth & { message?: string } {

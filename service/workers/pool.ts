@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
-import type { Clock } from "serverless-compute-api/clock";
 import type { JobEvents } from "../queue/events";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import type { EndpointRow } from "../resources/endpoint-table";
 import { createScheduler } from "../scheduler";
 import { ShortLivedMap } from "../short-lived-map";
+import type { SteadyClock } from "../steady-clock";
 import type { ServiceTimings } from "../timings";
 import type { Dispatcher } from "./dispatcher";
 import type { StartedWorker, WorkerStarter } from "./launch";
@@ -45,7 +45,7 @@ export function createWorkerPool({
   /** Returns whether an external worker has ever joined the endpoint. */
   hasExternalWorkers(endpointId: string): boolean;
   starter: WorkerStarter;
-  clock: Clock;
+  clock: SteadyClock;
   timings: ServiceTimings;
   log: Pick<Logger, "info" | "warn" | "error">;
 }) {

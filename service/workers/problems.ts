@@ -1,4 +1,4 @@
-import type { Clock } from "serverless-compute-api/clock";
+import type { SteadyClock } from "../steady-clock";
 import type { ServiceTimings } from "../timings";
 import type { WorkerRegistry } from "./registry";
 import type { ProcessEnd } from "./runtimes/runtime";
@@ -14,7 +14,7 @@ export function createWorkerProblems({
   timings,
 }: {
   registry: Pick<WorkerRegistry, "byEndpoint">;
-  clock: Pick<Clock, "now">;
+  clock: SteadyClock;
   timings: Pick<ServiceTimings, "takeSilence">;
 }) {
   const startProblems = new Map<string, string>();

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { EventEmitter } from "node:events";
-import type { Clock } from "serverless-compute-api/clock";
+import type { SteadyClock } from "../steady-clock";
 import { createWorker, type ManagedWorker, type NewWorker, type Worker, type WorkerEvents } from "./worker";
 
 const localPrefix = "local-";
@@ -17,7 +17,7 @@ export const isLocalId = (id: string): boolean => id.startsWith(localPrefix);
 export type WorkerRegistry = ReturnType<typeof createWorkerRegistry>;
 
 /** The workers of all endpoints, from their start or join to their end, and the events of all of them. */
-export function createWorkerRegistry(clock: Pick<Clock, "now">) {
+export function createWorkerRegistry(clock: SteadyClock) {
   const events: WorkerEvents = new EventEmitter();
   const endpoints = new Map<string, Map<string, Worker>>();
   const byEndpoint = (endpointId: string): Worker[] => [...(endpoints.get(endpointId)?.values() ?? [])];

@@ -1,5 +1,5 @@
-import type { Clock } from "serverless-compute-api/clock";
 import type { JobEvents } from "../queue/events";
+import type { SteadyClock } from "../steady-clock";
 import { type ServiceTimings, startFailureLimit } from "../timings";
 import { createStartBackoff } from "./backoff";
 import type { StartedWorker, WorkerStarter } from "./launch";
@@ -33,7 +33,7 @@ export function createWorkerStarts({
   waitingWork(endpointId: string): Iterable<WaitingWork>;
   /** Returns false if other workers may run the endpoint's waiting jobs. */
   mayReject(endpointId: string): boolean;
-  clock: Clock;
+  clock: SteadyClock;
   timings: ServiceTimings;
 }) {
   const backoff = createStartBackoff(clock, timings);

@@ -1,6 +1,6 @@
 import type { EventEmitter } from "node:events";
-import type { Clock } from "serverless-compute-api/clock";
 import { ShortLivedMap } from "../short-lived-map";
+import type { SteadyClock } from "../steady-clock";
 import type { Redact } from "./redaction";
 import type { WorkerProcess } from "./runtimes/runtime";
 import { type AssignedJob, isBusy, type Loss, type StopRequest, type WorkerRecord } from "./worker-record";
@@ -43,7 +43,7 @@ export type Worker = WorkerRecord & Verbs;
 export type ManagedWorker = Worker & Readonly<Program>;
 
 interface Surroundings {
-  clock: Pick<Clock, "now">;
+  clock: SteadyClock;
   events: WorkerEvents;
 }
 

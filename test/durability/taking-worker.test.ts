@@ -1,5 +1,6 @@
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
+import { steadyClock } from "../../service/steady-clock";
 import { openDatabase } from "../../service/store/database";
 import { defaultTimings } from "../../service/timings";
 import { createDispatcher } from "../../service/workers/dispatcher";
@@ -20,10 +21,11 @@ async function openDispatcher() {
     await life.die();
     database.close();
   });
-  const registry = createWorkerRegistry(clock);
   const { jobs, events } = life;
+  const steady = steadyClock(clock);
+  const registry = createWorkerRegistry(steady);
   const log = pino({ level: "silent" });
-  const around = { registry, clock, timings: defaultTimings, log };
+  const around = { registry, clock: steady, timings: defaultTimings, log };
   const faults = { jobFailure: () => undefined, stripsEmptyInput: () => false, crashesWorker: () => false };
   const dispatcher = createDispatcher({ jobs, events, faults, ...around });
   const worker = registry.join({ id: "worker", endpointId, redact: String });

@@ -1,5 +1,5 @@
 import type { Logger } from "pino";
-import type { Clock } from "serverless-compute-api/clock";
+import type { SteadyClock } from "../../steady-clock";
 import { commandOf } from "../handler-files";
 import { createContainers } from "./container/containers";
 import type { EngineAddress } from "./container/engine-address";
@@ -52,7 +52,7 @@ export const otherImagesText = (runtime: RuntimeName): string => imageRuntimes[r
 export function createRuntimes(
   settings: RuntimeSettings,
   deps: {
-    clock: Clock;
+    clock: SteadyClock;
     log: Pick<Logger, "info" | "warn" | "error">;
     /** Root of the job API without a trailing slash; called once the server listens. */
     serverlessUrl(): string;

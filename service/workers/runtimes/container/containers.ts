@@ -2,9 +2,9 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { messageOf, StartError } from "../../../errors";
+import type { SteadyClock } from "../../../steady-clock";
 import { splitCommandLine } from "../../command-line";
 import type { ServerPorts } from "../../worker-server";
 import { CallError } from "../json-client";
@@ -39,7 +39,7 @@ export function createContainers({
   gpuMode: GpuMode;
   /** Listens on an address of this machine for workers' calls only; resolves with the port. */
   listen(address: string): Promise<number>;
-  clock: Clock;
+  clock: SteadyClock;
   log: Pick<Logger, "info" | "warn">;
   /** True if the service does not start without an engine. */
   isRequired: boolean;

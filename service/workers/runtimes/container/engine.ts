@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
-import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { messageOf } from "../../../errors";
+import type { SteadyClock } from "../../../steady-clock";
 import { readLines } from "../../lines";
 import type { CallError } from "../json-client";
 import type { EngineAddress } from "./engine-address";
@@ -51,7 +51,7 @@ export function createEngineConnection({
   listen(address: string): Promise<number>;
   /** Called with each pulled image. */
   onPulled(image: string): void;
-  clock: Clock;
+  clock: SteadyClock;
   log: Pick<Logger, "warn">;
 }) {
   let engine: Engine | undefined;

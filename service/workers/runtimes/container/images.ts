@@ -1,6 +1,6 @@
-import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { type RegistryCredentials, registryOf } from "../../../resources/registry-auths";
+import type { SteadyClock } from "../../../steady-clock";
 import { readLines } from "../../lines";
 import { CallError } from "../json-client";
 import type { EngineClient } from "./engine-client";
@@ -21,7 +21,7 @@ const reportInterval = 2000;
 const namePattern = /^[\w-][\w.:/@-]*$/;
 
 /** Pulls missing images; calls `onPulled` with each pulled image. */
-export function createImages(client: EngineClient, clock: Clock, onPulled: (image: string) => void) {
+export function createImages(client: EngineClient, clock: SteadyClock, onPulled: (image: string) => void) {
   const pulls = new Map<string, Promise<void>>();
   const closing = new AbortController();
 

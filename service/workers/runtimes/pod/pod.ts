@@ -1,7 +1,7 @@
-import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { deferred } from "../../../deferred";
 import { messageOf } from "../../../errors";
+import type { SteadyClock } from "../../../steady-clock";
 import { createLastLines } from "../../lines";
 import type { ServerPorts, WorkerServer } from "../../worker-server";
 import { CallError } from "../json-client";
@@ -21,7 +21,7 @@ interface PodStart {
   serverPorts: ServerPorts | undefined;
   /** Address at which the pod reaches the service. */
   workerUrl: string;
-  clock: Clock;
+  clock: SteadyClock;
 }
 
 /** Time beyond the grace period after which a pod is removed without its node, ms. */

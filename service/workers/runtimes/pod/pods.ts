@@ -1,9 +1,9 @@
 import { isIP } from "node:net";
 import { createInterface } from "node:readline";
 import type { Logger } from "pino";
-import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { messageOf, StartError } from "../../../errors";
+import type { SteadyClock } from "../../../steady-clock";
 import type { ServerPorts } from "../../worker-server";
 import { CallError } from "../json-client";
 import type { ImageRuntime, StartRequest, Survivor, WorkerProcess, WorkerStart } from "../runtime";
@@ -46,7 +46,7 @@ export async function createPods({
   port: number;
   /** Listens on an address and port of this machine for workers' calls only. */
   listenForWorkers(address: string, port: number): Promise<number>;
-  clock: Clock;
+  clock: SteadyClock;
   log: Pick<Logger, "info" | "warn">;
 }) {
   const cluster = await loadCluster(settings);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createUserRateLimit } from "../../../../service/api/user-rate-limit";
+import { steadyClock } from "../../../../service/steady-clock";
 import { ManualClock } from "../../../support/manual-clock";
 
 /** Sends requests, and returns the headers and the error of the last response. */
@@ -18,7 +19,7 @@ function admitted(limit: ReturnType<typeof createUserRateLimit>, count: number) 
 
 test("headers contain the remaining requests of the minute, the hour and the day", async () => {
   const clock = new ManualClock();
-  const limit = createUserRateLimit(clock);
+  const limit = createUserRateLimit(steadyClock(clock));
   admitted(limit, 2);
   await clock.advance(20_000);
   const { headers } = admitted(limit, 1);
@@ -28,7 +29,7 @@ test("headers contain the remaining requests of the minute, the hour and the day
 
 test("an exhausted window is named, with the seconds until it resets", async () => {
   const clock = new ManualClock();
-  const limit = createUserRateLimit(clock);
+  const limit = createUserRateLimit(steadyClock(clock));
   const fault = (window: string, seconds: number) => ({
     code: "tooManyRequests",
     message: `rate limit exceeded for the ${window} window`,
@@ -48,9 +49,23 @@ test("an exhausted window is named, with the seconds until it resets", async () 
   expect(admitted(limit, 1).error).toBeUndefined();
 });
 
+test.each([-3_600_000, 3_600_000])(
+  "an exhausted window keeps its length if the system time changes by %i ms",
+  async (change) => {
+    const clock = new ManualClock();
+    const limit = createUserRateLimit(steadyClock(clock));
+    admitted(limit, 1000);
+    clock.change(change);
+    await clock.advance(59_999);
+    expect(admitted(limit, 1).error).toMatchObject({ headers: { "Retry-After": "1" } });
+    await clock.advance(1);
+    expect(admitted(limit, 1).error).toBeUndefined();
+  },
+);
+
 test("of several exhausted windows, the one that resets last is named", async () => {
   const clock = new ManualClock();
-  const limit = createUserRateLimit(clock);
+  const limit = createUserRateLimit(steadyClock(clock));
   for (let minute = 0; minute < 30; minute++) {
     admitted(limit, 1000);
     await clock.advance(60_000);

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createJobEvents } from "../../../../service/queue/events";
 import { createPendingRequests } from "../../../../service/queue/pending-requests";
+import { steadyClock } from "../../../../service/steady-clock";
 import { ManualClock } from "../../../support/manual-clock";
 import { useJobs } from "./support/queue-rig";
 
@@ -28,7 +29,7 @@ test.each([-3_600_000, 3_600_000])("a wait ends in time even if the system clock
 
 test("waits end at their own times", async () => {
   const clock = new ManualClock();
-  const pendingRequests = createPendingRequests(createJobEvents(), clock);
+  const pendingRequests = createPendingRequests(createJobEvents(), steadyClock(clock));
   const ended: string[] = [];
   pendingRequests.wait("job", 1000, () => void ended.push("short"));
   pendingRequests.wait("job", 2000, () => void ended.push("long"));
@@ -76,7 +77,7 @@ test("a wait for a change ends with a stream chunk, not before and not with that
 });
 
 test("closing ends all waits, and later waits end immediately", () => {
-  const pendingRequests = createPendingRequests(createJobEvents(), new ManualClock());
+  const pendingRequests = createPendingRequests(createJobEvents(), steadyClock(new ManualClock()));
   const ended: string[] = [];
   const wait = (name: string) => pendingRequests.wait("job", 1000, () => void ended.push(name));
   wait("first");
@@ -90,7 +91,7 @@ test("closing ends all waits, and later waits end immediately", () => {
 });
 
 test("a wait for a change ends with its signal, not before, even if the signal is already aborted", async () => {
-  const pendingRequests = createPendingRequests(createJobEvents(), new ManualClock());
+  const pendingRequests = createPendingRequests(createJobEvents(), steadyClock(new ManualClock()));
   onTestFinished(pendingRequests.close);
   const disconnect = new AbortController();
   const pending = track(pendingRequests.waitForChange("job", 1000, disconnect.signal, false));

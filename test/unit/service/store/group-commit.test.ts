@@ -1,6 +1,7 @@
 import { systemClock } from "serverless-compute-api/clock";
 import { expect, test } from "vitest";
 import { type NewJob, toQueued } from "../../../../service/queue/job";
+import { steadyClock } from "../../../../service/steady-clock";
 import { createGroupCommit } from "../../../../service/store/group-commit";
 import { useJobs } from "../queue/support/queue-rig";
 
@@ -73,7 +74,7 @@ test("several tasks wait for the tasks of the next turn, and are committed with 
 test("tasks that keep arriving are committed after 3 ms", async () => {
   const { database, count } = rigOf();
   let now = 0;
-  const { commit } = createGroupCommit(database, { ...systemClock, now: () => now });
+  const { commit } = createGroupCommit(database, steadyClock({ ...systemClock, now: () => now }));
   void commit(() => 1);
   for (; now <= 3; now++) {
     void commit(() => 1);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { steadyClock } from "../../../../service/steady-clock";
 import { resolveTimings } from "../../../../service/timings";
 import { createStartBackoff } from "../../../../service/workers/backoff";
 import { ManualClock } from "../../../support/manual-clock";
@@ -6,7 +7,7 @@ import { ManualClock } from "../../../support/manual-clock";
 function backoff() {
   const clock = new ManualClock();
   const timings = resolveTimings({ startBackoff: 100, startBackoffMax: 1000 });
-  const starts = createStartBackoff(clock, timings);
+  const starts = createStartBackoff(steadyClock(clock), timings);
   const wait = (endpoint: string): number => Math.max(0, starts.notBefore(endpoint) - clock.now());
   return { clock, starts, wait };
 }

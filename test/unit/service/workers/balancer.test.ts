@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
+import { steadyClock } from "../../../../service/steady-clock";
 import { createBalancer } from "../../../../service/workers/balancer";
 import type { ProcessEnd } from "../../../../service/workers/runtimes/runtime";
 import { closeServer, listenOnLoopback } from "../../../support/loopback";
@@ -14,7 +15,7 @@ async function useBalancer(problem?: string) {
   const clock = new ManualClock();
   const health = new Map<string, number>();
   const timings = { healthInterval: 1000, requestWait: 60_000 };
-  const balancer = createBalancer({ ...pool, clock, timings, waitReason: () => problem });
+  const balancer = createBalancer({ ...pool, clock: steadyClock(clock), timings, waitReason: () => problem });
   const server = createServer(({ url = "" }, response) => response.writeHead(health.get(url.slice(1)) ?? 200).end());
   const port = Number(new URL(await listenOnLoopback(server)).port);
   onTestFinished(() => closeServer(server));

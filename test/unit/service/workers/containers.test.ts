@@ -2,6 +2,7 @@ import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { systemClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { steadyClock } from "../../../../service/steady-clock";
 import { createContainers } from "../../../../service/workers/runtimes/container/containers";
 import { splitOutput } from "../../../../service/workers/runtimes/container/output";
 import { openPulledImages } from "../../../../service/workers/runtimes/container/pulled-images";
@@ -17,7 +18,7 @@ function containersAt(port: number, notes: unknown[] = []) {
     address: () => ({ displayUrl: "the engine of this test", host: "127.0.0.1", port }),
     dataFolder: scratchFolder(),
     gpuMode: "auto",
-    clock: systemClock,
+    clock: steadyClock(systemClock),
     log: { info: log, warn: log },
     listen: async () => 1,
     isRequired: true,

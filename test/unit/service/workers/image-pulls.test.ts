@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import { systemClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test } from "vitest";
+import { steadyClock } from "../../../../service/steady-clock";
 import { createEngineClient } from "../../../../service/workers/runtimes/container/engine-client";
 import { createImages } from "../../../../service/workers/runtimes/container/images";
 import { openPulledImages } from "../../../../service/workers/runtimes/container/pulled-images";
@@ -35,7 +36,7 @@ async function useEngine({ status = 200, progress = [] }: { status?: number; pro
   const pulled: string[] = [];
   const lines: string[] = [];
   const client = createEngineClient({ displayUrl: "engine", host: "127.0.0.1", port });
-  const images = createImages(client, clock, (image) => pulled.push(image));
+  const images = createImages(client, steadyClock(clock), (image) => pulled.push(image));
   const ensure = (image: string, auth?: { username: string; password: string }) =>
     images.ensure(image, auth, (line) => lines.push(line));
   return { client, ensure, pulls, pulled, lines, removals };

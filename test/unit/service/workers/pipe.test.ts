@@ -3,6 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { limits } from "serverless-compute-api/shapes";
 import { expect, test } from "vitest";
 import { toQueued, toRunning } from "../../../../service/queue/job";
+import { steadyClock } from "../../../../service/steady-clock";
 import type { WorkerPipe } from "../../../../service/workers/dispatcher";
 import { servePipe } from "../../../../service/workers/pipe";
 import { createWorkerRegistry } from "../../../../service/workers/registry";
@@ -11,8 +12,11 @@ import { ManualClock } from "../../../support/manual-clock";
 import { submissionAt } from "../queue/support/queue-rig";
 
 test("a worker that yields small chunks faster than the store writes them waits, so that other jobs do not wait behind them", async () => {
-  const clock = new ManualClock();
-  const worker = createWorkerRegistry(clock).join({ id: "w", endpointId: "endpoint", redact: String });
+  const worker = createWorkerRegistry(steadyClock(new ManualClock())).join({
+    id: "w",
+    endpointId: "endpoint",
+    redact: String,
+  });
   const job = toRunning(toQueued(submissionAt(0), 1, 1), "w", 0);
   const [pipe, workerEnd] = duplexPair();
   let received = 0;
@@ -51,8 +55,11 @@ test("a worker that yields small chunks faster than the store writes them waits,
 
 /** A worker at the service's end of a pipe, with a job of /run if it is `ready`. */
 async function usePipe() {
-  const clock = new ManualClock();
-  const worker = createWorkerRegistry(clock).join({ id: "w", endpointId: "endpoint", redact: String });
+  const worker = createWorkerRegistry(steadyClock(new ManualClock())).join({
+    id: "w",
+    endpointId: "endpoint",
+    redact: String,
+  });
   const job = toRunning(toQueued(submissionAt(0), 1, 1), "w", 0);
   const [pipe, workerEnd] = duplexPair();
   const received: string[] = [];

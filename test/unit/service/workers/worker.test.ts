@@ -249,11 +249,11 @@ describe("the state of a worker", () => {
 });
 
 test("a poll for jobs to stop is held for stopHold", async () => {
-  const { jobs, events, clock } = useJobs();
+  const { jobs, events, clock, steady } = useJobs();
   const { registry, worker } = externalWorker();
   const faults = { jobFailure: () => undefined, stripsEmptyInput: () => false, crashesWorker: () => false };
   const log = pino({ level: "silent" });
-  const dispatcher = createDispatcher({ jobs, events, registry, clock, timings, log, faults });
+  const dispatcher = createDispatcher({ jobs, events, registry, clock: steady, timings, log, faults });
   const ended: string[][] = [];
   void dispatcher.pollStops(worker, new AbortController().signal).then((ids) => ended.push(ids));
   await clock.advance(timings.stopHold - 1);

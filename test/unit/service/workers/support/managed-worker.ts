@@ -1,3 +1,5 @@
+import { systemClock } from "serverless-compute-api/clock";
+import { steadyClock } from "../../../../../service/steady-clock";
 import { createWorkerRegistry } from "../../../../../service/workers/registry";
 import type { WorkerProcess } from "../../../../../service/workers/runtimes/runtime";
 import type { ManagedWorker } from "../../../../../service/workers/worker";
@@ -22,7 +24,7 @@ export function runningProgram(of: Partial<WorkerProcess> = {}) {
 export function managedWorkers() {
   let now = start;
   let changes = 0;
-  const clock = { now: () => now };
+  const clock = steadyClock({ ...systemClock, now: () => now });
   const registry = createWorkerRegistry(clock);
   registry.events.on("changed", () => changes++);
   return {

@@ -1,4 +1,5 @@
 import { expect, onTestFinished } from "vitest";
+import { steadyClock } from "../../../../../service/steady-clock";
 import { createPods } from "../../../../../service/workers/runtimes/pod/pods";
 import { kubernetesShape } from "../../../../../service/workers/runtimes/pod/settings";
 import type { WorkerStart } from "../../../../../service/workers/runtimes/runtime";
@@ -46,7 +47,7 @@ export async function useRuntime({
     dataFolder,
     port,
     listenForWorkers,
-    clock: acceleratedClock(speed),
+    clock: steadyClock(acceleratedClock(speed)),
     log,
   };
   const pods = await createPods(options);
