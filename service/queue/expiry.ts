@@ -92,13 +92,14 @@ export function createExpiry({
   sweep: number;
 }) {
   const scheduler = createScheduler(clock, pass, (error) => log.error({ err: error }, "expiry: pass failed; retrying"));
-  let systemChange = clock.systemChange();
+  let systemChange = 0;
   /** Requests a pass if the system time has changed, as it does while the machine is suspended, because ttl and retention follow it. */
   const timeChecks = createScheduler(
     clock,
     async () => {
-      if (clock.systemChange() !== systemChange) scheduler.schedule(clock.now());
-      systemChange = clock.systemChange();
+      const change = clock.systemChange();
+      if (change !== systemChange) scheduler.schedule(clock.now());
+      systemChange = change;
       return clock.now() + timeCheckInterval;
     },
     () => undefined,

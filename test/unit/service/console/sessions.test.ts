@@ -55,14 +55,21 @@ describe("a session", async () => {
     expect(createConsoleSessions(`${apiKey}2`, steadyClock(clock)).isOpen(session)).toBe(false);
   });
 
-  test("expires after a week", async () => {
-    const clock = new ManualClock();
-    const { sessions, session } = open(clock);
-    await clock.advance(sessionLifetime - 1);
-    expect(sessions.isOpen(session)).toBe(true);
-    await clock.advance(1);
-    expect(sessions.isOpen(session)).toBe(false);
-  });
+  test.each([0, -3_600_000, 3_600_000])(
+    "expires after a week, also for a restarted service, if the system time has changed by %i ms",
+    async (change) => {
+      const clock = new ManualClock();
+      const sessions = createConsoleSessions(apiKey, steadyClock(clock));
+      clock.change(change);
+      const restarted = createConsoleSessions(apiKey, steadyClock(clock));
+      const session = sessions.start();
+      const areOpen = (): boolean[] => [sessions, restarted].map(({ isOpen }) => isOpen(session));
+      await clock.advance(sessionLifetime - 1);
+      expect(areOpen()).toEqual([true, true]);
+      await clock.advance(1);
+      expect(areOpen()).toEqual([false, false]);
+    },
+  );
 
   test("is rejected with a later end, other content, another signature or another form", async () => {
     const { sessions, session } = open(new ManualClock());

@@ -1,5 +1,8 @@
+import { limits } from "serverless-compute-api/shapes";
 import { expect, test } from "vitest";
+import { readSubmission } from "../../../../service/api/submission";
 import { jobRow } from "../../../../service/console/overview";
+import { createExpiry } from "../../../../service/queue/expiry";
 import { delayTime, executionTime } from "../../../../service/queue/job";
 import { maxSeq } from "../../../../service/queue/list";
 import { openJobs, useJobs } from "./support/queue-rig";
@@ -125,4 +128,66 @@ test.each([
   const found = list.find("endpoint", id)?.job;
   if (!found) throw new Error("the job is missing");
   expect([delayTime(found, clock.now()), executionTime(found, clock.now())]).toEqual([2000, execution]);
+});
+
+/** Rules whose times are system times, because they outlive the service. */
+const systemTimes: [rule: string, check: (rig: Rig, change: number) => Promise<void>][] = [
+  [
+    "a submission has its creation and the end of its ttl as system times",
+    async ({ clock, steady }, change) => {
+      const { createdAt, queuedAt, expiresAt } = readSubmission("endpoint", "run", '{"input":{}}', steady);
+      expect([createdAt, expiresAt]).toEqual([clock.now(), clock.now() + limits.ttl.default]);
+      expect(createdAt - queuedAt, "only states have steady times").toBe(change);
+    },
+  ],
+  [
+    "a worker gets no job whose ttl has expired, and all others",
+    async ({ clock, jobs, newJob }) => {
+      const valid = newJob({ expiresAt: clock.now() + 1001 });
+      await jobs.submit(newJob({ expiresAt: clock.now() + 1000 }));
+      await jobs.submit(valid);
+      await clock.advance(1000);
+      const taken: string[] = [];
+      jobs.wait("endpoint", { workerId: "w", deliver: (all) => void taken.push(...all.map(({ job }) => job.id)) });
+      await jobs.submit(newJob());
+      expect(taken).toEqual([valid.id]);
+    },
+  ],
+  [
+    "results of a running job are stored until its ttl expires",
+    async ({ clock, jobs, run, status, worker }) => {
+      const id = await run({ expiresAt: clock.now() + 1000 });
+      await clock.advance(999);
+      expect([status(id), await jobs.progress(id, worker, "1")]).toEqual(["IN_PROGRESS", true]);
+      await clock.advance(1);
+      expect([status(id), await jobs.progress(id, worker, "1")]).toEqual([undefined, false]);
+    },
+  ],
+  [
+    "a result is removed at the end of its retention, and not before",
+    async (rig) => {
+      const { clock, jobs, run, status, store, worker } = rig;
+      const { pass } = createExpiry({ ...rig, clock: rig.steady, log: { error: () => undefined }, sweep: 1 });
+      const [first, second] = [await run(), await run()];
+      await jobs.finish(first, worker, { output: "1" });
+      await clock.advance(1);
+      await jobs.finish(second, worker, { output: "1" });
+      await clock.advance(limits.retention.run - 2);
+      expect(await pass()).toBe(rig.steady.now() + 1);
+      expect([first, second].map(status)).toEqual(["COMPLETED", "COMPLETED"]);
+      await clock.advance(1);
+      expect(await pass()).toBe(rig.steady.now() + 1);
+      expect([status(first), store.find(first), status(second)]).toEqual([undefined, undefined, "COMPLETED"]);
+      await clock.advance(1);
+      expect(await pass()).toBeUndefined();
+    },
+  ],
+];
+
+test.each(
+  systemTimes.flatMap(([rule, check]) => [-hour, hour, 8 * 24 * hour].map((change) => [rule, change, check] as const)),
+)("%s, after a change of the system time by %i ms", async (_rule, change, check) => {
+  const rig = useJobs();
+  rig.clock.change(change);
+  await check(rig, change);
 });
