@@ -1,7 +1,7 @@
 import { type Clock, elapsedTime } from "serverless-compute-api/clock";
 
-/** Difference of the two clocks that is no change of the system time, ms. */
-const tolerance = 100;
+/** Minimum difference of the clocks that counts as a change of the system time, ms. */
+const minChange = 100;
 
 /** A clock for waits and for times that are compared: `now` starts at the system's time and ignores later changes of that time. */
 export interface SteadyClock extends Clock {
@@ -22,7 +22,7 @@ export function steadyClock(system: Clock): SteadyClock {
     system,
     systemChange() {
       const current = system.now() - now();
-      if (Math.abs(current - change) >= tolerance) change = current;
+      if (Math.abs(current - change) >= minChange) change = current;
       return change;
     },
   };

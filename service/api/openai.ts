@@ -97,7 +97,7 @@ export function registerOpenaiRoute(
     }
   }
 
-  /** Reads the job's stream, for its only reader. */
+  /** Reads the job's stream; its chunks count as received, because the job ends with the request. */
   async function readStream(find: FindJob, disconnect: AbortSignal, waitTime?: number) {
     const reading = await stream.read(() => find()?.job, disconnect, waitTime);
     await reading?.acknowledge(true);
