@@ -50,4 +50,4 @@ export const verifiedEndpointDescription =
   "An endpoint with a safe rollout: after each change of its container, a worker of the new version must complete a job as expected. " +
   "If the job fails, the endpoint is rolled back to the previous version. The component consists of a `ServerlessEndpoint` and, with " +
   "`template`, a `Template`. The option `customTimeouts` applies to both; `ignoreChanges` and `replaceOnChanges` apply to paths such as " +
-  "`endpoint.workersMax`.";
+  "`endpoint.workersMax`, also in Python.";

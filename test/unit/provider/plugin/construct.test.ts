@@ -8,9 +8,11 @@ import {
 } from "@pulumi/pulumi/proto/resource_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { type JavaScriptValue, Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import * as messages from "../../../../provider/engine/messages";
 import { construct } from "../../../../provider/plugin/construct";
+import { serverlessEndpointInputs } from "../../../../provider/resources/serverless-endpoint/inputs";
+import { templateInputs } from "../../../../provider/resources/template/inputs";
 
 const unknown = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const secret = (value: JavaScriptValue) => ({
@@ -163,29 +165,66 @@ it("returns unknown outputs in a preview of a create, and registers unknown inpu
   });
 });
 
-it("passes ignoreChanges and replaceOnChanges to the resource with the input, and warns about paths without one", async () => {
-  const paths = [
-    "endpoint.workersMax",
-    "template.env.A",
-    "verify",
-    "verify.timeout",
-    "workersMax",
-    "endpoint",
-    "verifyX",
-  ];
-  await constructed(good, { paths });
+it("passes ignoreChanges and replaceOnChanges to the resource with the input", async () => {
+  await constructed(good, { paths: ["endpoint.workersMax", "template.env.A", "verify", "verify.timeout"] });
   const byKind = registered.slice(1).map((resource) => [resource.getType().replace(/^.*:/, ""), resource] as const);
   for (const [kind, resource] of byKind) {
     const expected = kind === "Template" ? ["env.A"] : ["workersMax", "verify", "verify.timeout"];
     expect([resource.getIgnorechangesList(), resource.getReplaceonchangesList()]).toEqual([expected, expected]);
   }
-  expect(warnings).toEqual(
-    ["ignoreChanges", "replaceOnChanges"].flatMap((option) =>
-      ["workersMax", "endpoint", "verifyX"].map(
-        (path) => `${option}: "${path}" has no effect; begin it with "endpoint.", "template." or "verify"`,
-      ),
-    ),
-  );
+  expect(warnings).toEqual([]);
+});
+
+const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+describe("a path of ignoreChanges or replaceOnChanges", () => {
+  const groups = Object.entries({ template: templateInputs, endpoint: serverlessEndpointInputs });
+  const inputs = groups.flatMap(([part, { shape }]) => Object.keys(shape).map((name) => `${part}.${name}`));
+
+  it("gives no warning if it names an input of a resource", async () => {
+    const others = [
+      "template.*",
+      "endpoint.[*]",
+      "template.env.*",
+      'template.env["a.b"]',
+      'template.["env"]',
+      "verify[*]",
+    ];
+    await constructed(good, { paths: [...inputs, ...others] });
+    expect(warnings).toEqual([]);
+  });
+
+  it("gives a warning with the input for a name in snake case or with a capital, as in Python and C#", async () => {
+    const capital = (path: string) => path.replace(/\.[a-z]/, (text) => text.toUpperCase());
+    const paths = inputs.flatMap((path) => [snakeCase(path), capital(path)].map((other) => [other, path] as const));
+    const different = paths.filter(([other, path]) => other !== path);
+    await constructed(good, { paths: different.map(([other]) => other) });
+    const expected = different.map(([other, path]) => `"${other}" has no effect; did you mean "${path}"?`);
+    expect(warnings).toEqual(
+      ["ignoreChanges", "replaceOnChanges"].flatMap((option) => expected.map((text) => `${option}: ${text}`)),
+    );
+  });
+
+  const begin = 'begin it with "endpoint.", "template." or "verify"';
+  it.each([
+    ["workersMax", begin],
+    ["endpoint", begin],
+    ["verifyX", begin],
+    ['endpoint["workersMax"]', begin],
+    ["endpoint.gpuTypeId[0]", 'did you mean "endpoint.gpuTypeIds[0]"?'],
+    ["template.en.TOKEN.en", 'did you mean "template.env.TOKEN.en"?'],
+    ["template.workersMax", 'the template has no input "workersMax"'],
+    ["endpoint.verison", 'the endpoint has no input "verison"'],
+    ["endpoint.url", 'the endpoint has no input "url"'],
+    ["endpoint.version", 'the endpoint has no input "version"'],
+    ["template.revision", 'the template has no input "revision"'],
+    ["endpoint.", 'the endpoint has no input ""'],
+  ])("gives a warning if it names no input: %s", async (path, correction) => {
+    await constructed(good, { paths: [path] });
+    expect(warnings).toEqual(
+      ["ignoreChanges", "replaceOnChanges"].map((option) => `${option}: "${path}" has no effect; ${correction}`),
+    );
+  });
 });
 
 it.each([

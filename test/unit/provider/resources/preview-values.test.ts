@@ -1,4 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
+import type { RegisterResourceRequest } from "@pulumi/pulumi/proto/resource_pb";
+import { MockMonitor } from "@pulumi/pulumi/runtime/mocks";
 import {
   ContainerRegistryAuth,
   JobInvoke,
@@ -166,22 +168,39 @@ describe("a VerifiedEndpoint", () => {
     ]);
   });
 
-  test("passes replaceOnChanges to the resource with the input, and warns about paths without one", async () => {
-    const warnings: string[] = [];
-    const warn = vi.spyOn(pulumi.log, "warn").mockImplementation(async (text) => void warnings.push(text));
-    onTestFinished(() => warn.mockRestore());
-    const paths = ["endpoint.workersMax", "template.env", "verify.timeout", "idleTimeout"];
+  test("passes ignoreChanges and replaceOnChanges to the resource with the input", async () => {
+    // The monitor does not pass resource options on to the mocks.
+    const register = vi.spyOn(MockMonitor.prototype, "registerResource");
+    onTestFinished(() => register.mockRestore());
+    const paths = ["endpoint.workersMax", "template.env", "verify.timeout"];
     const options = { ignoreChanges: paths, replaceOnChanges: paths };
     const chat = new VerifiedEndpoint("chat", { template: { imageName: "acme/chat:1" }, verify }, options);
     await previewValueOf(chat.endpointId);
-    // The SDK's mocks do not receive ignoreChanges.
-    const pathsOf = (kind: string) => registered.get(`${kind} chat`)?.inputs.__replaceOnChanges;
-    expect([pathsOf("Template"), pathsOf("ServerlessEndpoint")]).toEqual([["env"], ["workersMax", "verify.timeout"]]);
-    expect(warnings).toEqual(
-      ["ignoreChanges", "replaceOnChanges"].map(
-        (option) => `${option}: "idleTimeout" has no effect; begin it with "endpoint.", "template." or "verify"`,
-      ),
-    );
+    const pathsOf = (kind: string) => {
+      const requests = register.mock.calls.map(([request]): RegisterResourceRequest => request);
+      const sent = requests.find((request) => request.getType().endsWith(`:${kind}`));
+      const { __replaceOnChanges } = registered.get(`${kind} chat`)?.inputs ?? {};
+      return [sent?.getIgnorechangesList(), sent?.getReplaceonchangesList(), __replaceOnChanges];
+    };
+    expect(pathsOf("Template")).toEqual([["env"], ["env"], ["env"]]);
+    const ofEndpoint = ["workersMax", "verify.timeout"];
+    expect(pathsOf("ServerlessEndpoint")).toEqual([ofEndpoint, ofEndpoint, ofEndpoint]);
+  });
+
+  test("warns about paths of ignoreChanges and replaceOnChanges that name no input", async () => {
+    const warnings: string[] = [];
+    const warn = vi.spyOn(pulumi.log, "warn").mockImplementation(async (text) => void warnings.push(text));
+    onTestFinished(() => warn.mockRestore());
+    const options = {
+      ignoreChanges: ["endpoint.workersMax", "idleTimeout"],
+      replaceOnChanges: ["endpoint.workersMaxx", "template.*"],
+    };
+    const chat = new VerifiedEndpoint("chat", { template: { imageName: "acme/chat:1" }, verify }, options);
+    await previewValueOf(chat.endpointId);
+    expect(warnings).toEqual([
+      'ignoreChanges: "idleTimeout" has no effect; begin it with "endpoint.", "template." or "verify"',
+      'replaceOnChanges: "endpoint.workersMaxx" has no effect; did you mean "endpoint.workersMax"?',
+    ]);
   });
 
   test("without timeouts passes none on", async () => {
