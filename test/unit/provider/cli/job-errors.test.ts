@@ -94,7 +94,10 @@ test.each([
   expect(printed()).toMatchObject({ out, err });
 });
 
-test("run --sync reads /health after 5 s in the queue, then every 30 s, and prints a reason once", async () => {
+test.each([
+  ["sync", { sync: true, stream: false }],
+  ["stream", { sync: false, stream: true }],
+])("run --%s reads /health after 5 s in the queue, then every 30 s, and prints a reason once", async (_flag, flags) => {
   const clock = new ManualClock();
   const start = clock.now();
   const times: number[] = [];
@@ -102,6 +105,7 @@ test("run --sync reads /health after 5 s in the queue, then every 30 s, and prin
     clock,
     endpoints: async () => [endpoint],
     async send(_method, _endpointId, path) {
+      if (path.startsWith("stream/")) return { status: 200, text: "[]" };
       if (path !== "health")
         return { status: 200, text: JSON.stringify({ id: "j1", status: times.length < 4 ? "IN_QUEUE" : "COMPLETED" }) };
       times.push(clock.now() - start);
@@ -109,7 +113,7 @@ test("run --sync reads /health after 5 s in the queue, then every 30 s, and prin
     },
   };
   const { io, printed } = recordingTerminal();
-  await clock.advanceUntil(runJob(service, "chat", "{}", { sync: true, stream: false }, io));
+  await clock.advanceUntil(runJob(service, "chat", "{}", flags, io));
   expect(times.map((time) => Math.floor(time / 5000) * 5)).toEqual([5, 35, 65, 95]);
   expect(printed().err).toBe("job j1 waits: no GPU");
 });
