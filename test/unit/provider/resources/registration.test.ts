@@ -88,6 +88,12 @@ describe("a class", () => {
     });
   });
 
+  it("applies transformations in a program's unit tests", async () => {
+    const withReadme: pulumi.ResourceTransformation = ({ props, opts }) => ({ props: { ...props, readme: "r" }, opts });
+    const template = new Template("transformed", { imageName: "i" }, { transformations: [withReadme] });
+    expect(await inputsOf(template, "transformed")).toMatchObject({ imageName: "i", readme: "r" });
+  });
+
   it("lists its secret inputs, including nested inputs, and omits an empty list", async () => {
     const input = { prompt: "ping", keys: [pulumi.secret("k"), Promise.resolve("p")], all: pulumi.output("o") };
     const job = new JobInvoke("job", { endpointId: pulumi.secret("e"), input });
