@@ -53,6 +53,25 @@ const ends: End[] = [
   ],
   ["lose their worker", atWorker(lose), [2300, 0]],
   [
+    "are retried",
+    async (rig, id, change) => {
+      // The queue's change is the opposite.
+      await work(rig, 2 * change);
+      await rig.jobs.finish(id, rig.worker, { output: undefined, error: "no" });
+      await rig.jobs.retry("endpoint", id);
+      await rig.clock.advance(100);
+    },
+    [100, 0],
+  ],
+  [
+    "crash too often",
+    async (rig, id, change) => {
+      await work(rig, 2 * change);
+      for (; rig.status(id) !== "FAILED"; await rig.take("endpoint", "w")) await lose(rig, id);
+    },
+    [2300, 0],
+  ],
+  [
     "lose their worker and complete at the next",
     async (rig, id, change) => {
       await work(rig, change);
