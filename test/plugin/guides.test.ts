@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { run } from "../../scripts/child.mjs";
 import type { CleanRoom } from "../packages/support/clean-room";
@@ -13,6 +13,9 @@ import { registerSecret } from "../support/secret-scan";
 import { handlerFile } from "../support/target";
 import { environmentWithPackages, hasPython } from "./support/guide-room";
 import { findYaml } from "./support/yaml";
+
+// Guides with several deployments of a TypeScript program take minutes on a busy machine.
+vi.setConfig({ testTimeout: 600_000 });
 
 const yaml = await findYaml();
 const isPythonPresent = await hasPython();
