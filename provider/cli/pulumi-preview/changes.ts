@@ -89,10 +89,11 @@ function propertiesOf(step: Step, kind: Kind | undefined, source: "program" | "s
   const [olds, news] = [visibleInputs(step.oldState?.inputs, kind), visibleInputs(step.newState?.inputs, kind)];
   if (!step.newState) return [];
   if (!step.oldState) return kind === undefined ? [] : settingsOf(step, news, kind);
-  const forcesReplacement = (path: string[]): boolean => step.replaceReasons?.includes(path[0] ?? "") ?? false;
+  const { detailedDiff } = step;
+  const reasons = (step.replaceReasons ?? []).map((key) => pathText([key]));
+  const forcesReplacement = (property: string): boolean => reasons.some((reason) => overlap(reason, property));
   // The engine reports no paths for updates of dynamic resources.
-  const { detailedDiff, replaceReasons } = step;
-  const reported = Object.keys(detailedDiff ?? Object.fromEntries((replaceReasons ?? []).map((key) => [key, true])));
+  const reported = detailedDiff ? Object.keys(detailedDiff) : reasons;
   // Paths that the provider found different, in its dialect; none in a refresh.
   const compared = source === "program" && detailedDiff ? reported : [];
   const changes = findDifferences([], olds, news)
@@ -104,7 +105,7 @@ function propertiesOf(step: Step, kind: Kind | undefined, source: "program" | "s
       property: pathText(path),
       old: maskCredentials(path.at(-1) ?? "", old),
       new: maskCredentials(path.at(-1) ?? "", value),
-      forcesReplacement: forcesReplacement(path),
+      forcesReplacement: forcesReplacement(pathText(path)),
     }));
   // Both sides of a changed secret look the same.
   const secretPaths = maskedPaths([], olds, news);
@@ -122,7 +123,7 @@ function propertiesOf(step: Step, kind: Kind | undefined, source: "program" | "s
       property,
       old: secretValue,
       new: secretValue,
-      forcesReplacement: (replaceReasons ?? []).some((reason) => overlap(reason, property)),
+      forcesReplacement: forcesReplacement(property),
     })),
   ];
 }

@@ -14,7 +14,7 @@ const inputs: Record<Part, string[]> = {
 /** Paths of a resource option of the component that belong to one of its resources; `verify` is an input of the endpoint. */
 export const pathsOf = (part: Part, paths: readonly string[] = []): string[] =>
   paths.flatMap((path) => {
-    if (part === "endpoint" && /^verify(?![^.[])/.test(path)) return [path];
+    if (part === "endpoint" && /^verify([.[]|$)/.test(path)) return [path];
     return path.startsWith(`${part}.`) ? [path.slice(part.length + 1)] : [];
   });
 
