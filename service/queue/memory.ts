@@ -26,20 +26,17 @@ export type ActiveJobs = ReturnType<typeof createActiveJobs>;
 export function createActiveJobs(onRollback: GroupCommit["onRollback"], clock: SteadyClock) {
   const jobs = new ShortLivedMap<string, LiveJob>();
   const queues = new Map<string, ReadyQueue>();
-  const running = new Map<string, number>();
 
-  /** The endpoint's waiting jobs and workers. */
+  /** The endpoint's jobs and waiting workers. */
   function ready(endpointId: string): ReadyQueue {
     const existing = queues.get(endpointId) ?? createReadyQueue();
     queues.set(endpointId, existing);
     return existing;
   }
-  const count = (endpointId: string, delta: 1 | -1): void =>
-    void running.set(endpointId, (running.get(endpointId) ?? 0) + delta);
 
   function insert(job: LiveJob): void {
     jobs.set(job.id, job);
-    if (job.status === "IN_PROGRESS") count(job.endpointId, 1);
+    if (job.status === "IN_PROGRESS") ready(job.endpointId).running++;
     else ready(job.endpointId).add(job);
   }
   /** Removes a job and returns it. */
@@ -48,7 +45,7 @@ export function createActiveJobs(onRollback: GroupCommit["onRollback"], clock: S
     if (!job) return undefined;
     jobs.delete(id);
     if (job.status === "IN_QUEUE") ready(job.endpointId).remove(job);
-    else count(job.endpointId, -1);
+    else ready(job.endpointId).running--;
     return job;
   }
   /** Inserts a copy, because a queue accepts each object only once. */
@@ -64,7 +61,7 @@ export function createActiveJobs(onRollback: GroupCommit["onRollback"], clock: S
       if (job?.status !== "IN_PROGRESS" || job.expiresAt <= clock.system.now()) return undefined;
       return job.workerId === worker.id && job.endpointId === worker.endpointId ? job : undefined;
     },
-    running: (endpointId: string): number => running.get(endpointId) ?? 0,
+    running: (endpointId: string): number => queues.get(endpointId)?.running ?? 0,
     waiting: (endpointId: string): number => queues.get(endpointId)?.size ?? 0,
     ready,
     /** The endpoint's first waiting job. Expired jobs leave the queue before they are removed. */
@@ -108,16 +105,13 @@ export function createActiveJobs(onRollback: GroupCommit["onRollback"], clock: S
       return waiter;
     },
     /** Removes the queue of a deleted endpoint without jobs and workers. */
-    removeEndpoint(endpointId: string): void {
-      queues.delete(endpointId);
-      running.delete(endpointId);
-    },
+    removeEndpoint: (endpointId: string): void => void queues.delete(endpointId),
   };
 }
 
 type ReadyQueue = ReturnType<typeof createReadyQueue>;
 
-/** Waiting jobs or waiting workers of one endpoint, never both. */
+/** Waiting jobs or waiting workers of one endpoint, never both, and the number of its running jobs. */
 export function createReadyQueue() {
   const normalPriorityJobs = createOrderedQueue<QueuedJob>();
   // Low-priority jobs do not start workers, and a search for jobs that do must not read thousands of them.
@@ -125,6 +119,7 @@ export function createReadyQueue() {
   const waiters: WaitingWorker[] = [];
   const queueOf = ({ lowPriority }: QueuedJob) => (lowPriority ? lowPriorityJobs : normalPriorityJobs);
   return {
+    running: 0,
     get size(): number {
       return normalPriorityJobs.size + lowPriorityJobs.size;
     },

@@ -1,28 +1,28 @@
-import type { SteadyClock } from "../steady-clock";
 import type { ServiceTimings } from "../timings";
 
+/** The backoff of an endpoint's worker starts after failed workers. */
+export interface Backoff {
+  /** Number of consecutive failures. */
+  failures: number;
+  /** Number of consecutive failures of workers that had not requested a job yet. */
+  failedStarts: number;
+  /** The earliest time of the next start, ms since the epoch. */
+  notBefore: number;
+}
+
+/** The backoff without failures, and after a worker of the endpoint succeeded. */
+export const noBackoff: Backoff = { failures: 0, failedStarts: 0, notBefore: 0 };
+
 /**
- * The backoff of an endpoint's worker starts after failed workers. It doubles with each failure, up to `startBackoffMax`, until a worker
- * succeeds.
+ * The backoff after another crash or failed start; `starting` is true if the worker had not requested a job yet. It doubles with each
+ * failure, up to `startBackoffMax`.
  */
-export function createStartBackoff(clock: SteadyClock, timings: ServiceTimings) {
-  const states = new Map<string, { failures: number; failedStarts: number; notBefore: number }>();
-  return {
-    /** The earliest time of the next start, ms since the epoch; 0 without failures. */
-    notBefore: (endpointId: string): number => states.get(endpointId)?.notBefore ?? 0,
-    /**
-     * Records a crash or a failed start; `starting` is true if the worker had not requested a job yet. Returns the number of consecutive
-     * failures with `starting`.
-     */
-    recordFailure(endpointId: string, starting: boolean): number {
-      const before = states.get(endpointId) ?? { failures: 0, failedStarts: 0 };
-      const failures = before.failures + 1;
-      const failedStarts = starting ? before.failedStarts + 1 : 0;
-      const delay = Math.min(timings.startBackoff * 2 ** (failures - 1), timings.startBackoffMax);
-      states.set(endpointId, { failures, failedStarts, notBefore: clock.now() + delay });
-      return failedStarts;
-    },
-    /** Resets the backoff after a worker of the endpoint succeeded, or when earlier failures no longer matter. */
-    reset: (endpointId: string): void => void states.delete(endpointId),
-  };
+export function nextBackoff(
+  { failures, failedStarts }: Backoff,
+  starting: boolean,
+  now: number,
+  timings: Pick<ServiceTimings, "startBackoff" | "startBackoffMax">,
+): Backoff {
+  const delay = Math.min(timings.startBackoff * 2 ** failures, timings.startBackoffMax);
+  return { failures: failures + 1, failedStarts: starting ? failedStarts + 1 : 0, notBefore: now + delay };
 }

@@ -200,11 +200,11 @@ export function createDispatcher({
       }
     },
 
-    /** Requeues all jobs of a worker that has ended; `error` returns the error of a job that has crashed too many workers. */
-    async requeueAll(worker: Worker, reason: RequeueReason, error: () => string): Promise<void> {
+    /** Requeues all jobs of a worker that has ended; `error` is the error of a job that has crashed too many workers. */
+    async requeueAll(worker: Worker, reason: RequeueReason, error: string): Promise<void> {
       for (const jobId of [...worker.jobs.keys()])
         await jobs
-          .requeue(jobId, worker, reason, error())
+          .requeue(jobId, worker, reason, error)
           .catch((fault) =>
             log.error({ err: fault, job: jobId }, "job: cannot be requeued from a lost worker; retrying"),
           );

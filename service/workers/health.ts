@@ -4,7 +4,8 @@ import type { ActiveJobs } from "../queue/memory";
 import type { EndpointRow } from "../resources/endpoint-table";
 import type { SteadyClock } from "../steady-clock";
 import type { ServiceTimings } from "../timings";
-import type { WorkerRegistry } from "./registry";
+import { problemOf } from "./problems";
+import type { WorkerGroup } from "./registry";
 import { isBusy, phaseOf, type WorkerRecord } from "./worker-record";
 
 /** The reason why jobs or requests wait although no start has failed; undefined if workers are idle or will start. */
@@ -54,30 +55,28 @@ export function readHealth(
   deps: {
     counters: Pick<JobCounters, "read">;
     active: Pick<ActiveJobs, "waiting" | "running">;
-    registry: WorkerRegistry;
+    group: WorkerGroup | undefined;
     /** Number of a load balancer's requests that wait for a worker. */
     waitingRequests: number;
     rules: Parameters<typeof waitReason>[0]["rules"] | undefined;
     lackOfStock(endpointId: string): string | undefined;
     /** Returns false if only low-priority jobs wait. */
     mayStartWorkers(endpointId: string): boolean;
-    throttled(endpointId: string): number;
-    problem(endpointId: string): string | undefined;
     clock: SteadyClock;
     timings: ServiceTimings;
   },
 ): EndpointHealth & { message?: string } {
-  const { counters, active, registry, clock, timings } = deps;
+  const { counters, active, group, clock, timings } = deps;
   const now = clock.now();
   const workers = {
     idle: 0,
     running: 0,
     initializing: 0,
     ready: 0,
-    throttled: deps.throttled(endpointId),
+    throttled: group?.throttled ?? 0,
     unhealthy: 0,
   };
-  const endpointWorkers = registry.byEndpoint(endpointId);
+  const endpointWorkers = [...(group?.workers.values() ?? [])];
   for (const worker of endpointWorkers) {
     workers[phaseOf(worker, now, timings)]++;
     if (worker.openPolls > 0 && !isBusy(worker) && !worker.draining) workers.ready++;
@@ -87,7 +86,7 @@ export function readHealth(
   const inProgress = active.running(endpointId);
   const jobs = { completed, failed, inProgress, inQueue: active.waiting(endpointId), retried };
   const message =
-    deps.problem(endpointId) ??
+    (group && problemOf(group, now, timings)) ??
     (deps.rules && jobs.inQueue + deps.waitingRequests > 0
       ? waitReason({
           workers,

@@ -14,7 +14,6 @@ import { createWorkerStarter } from "./launch";
 import type { WorkerLogs } from "./logs";
 import { servePipe } from "./pipe";
 import { createWorkerPool } from "./pool";
-import { createWorkerProblems } from "./problems";
 import { createRedaction, type Redact } from "./redaction";
 import { createWorkerRegistry, isLocalId } from "./registry";
 import { unencodableOutput } from "./results";
@@ -61,7 +60,6 @@ export function createWorkers({
   const { jobs, active, events, counters, stream } = queue;
   const tokens = createWorkerTokens(database);
   const registry = createWorkerRegistry(clock);
-  const problems = createWorkerProblems({ registry, clock, timings });
   const dispatcher = createDispatcher({
     jobs,
     faults,
@@ -97,7 +95,6 @@ export function createWorkers({
   const pool = createWorkerPool({
     registry,
     dispatcher,
-    problems,
     events,
     waitingWork,
     endpoints,
@@ -137,13 +134,11 @@ export function createWorkers({
     return readHealth(endpointId, {
       counters,
       active,
-      registry,
+      group: registry.group(endpointId),
       waitingRequests: balancer.waiting(endpointId).length,
       rules: endpoints.get(endpointId),
       mayStartWorkers: (id) => waitingWork(id).next().done !== true,
       lackOfStock: starter.lackOfStock,
-      throttled: pool.throttled,
-      problem: problems.of,
       clock,
       timings,
     });
@@ -177,7 +172,7 @@ export function createWorkers({
     /** Ends the workers of a deleted endpoint and deletes their logs, homes and images. */
     async removeEndpoint(endpointId: string): Promise<void> {
       await pool.endWorkers(endpointId);
-      starter.removeEndpoint(endpointId);
+      registry.removeEndpoint(endpointId);
       await logs.remove(endpointId);
       await runtime.removeEndpoint(endpointId);
       await removeUnusedImages();

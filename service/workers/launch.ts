@@ -6,7 +6,7 @@ import type { EndpointLookup, WorkerEnvironment } from "../resources/endpoint-lo
 import type { ServiceTimings } from "../timings";
 import type { WorkerLogs } from "./logs";
 import { createRedaction, type Redact } from "./redaction";
-import { newLocalId } from "./registry";
+import { newLocalId, type WorkerGroup } from "./registry";
 import type { CommandProblem, Runtime, Survivor, WorkerProcess, WorkerStart } from "./runtimes/runtime";
 import { unsentResult } from "./sdk-log";
 import { parseServer, portVariables, type ServerPorts } from "./worker-server";
@@ -24,6 +24,8 @@ export interface StartedWorker {
  * or a lack of stock.
  */
 type StartOutcome = StartedWorker | CommandProblem | { ready: Promise<void> } | { noStock: string };
+
+type LoggedGroup = Pick<WorkerGroup, "endpointId" | "loggedProblem">;
 
 export type WorkerStarter = ReturnType<typeof createWorkerStarter>;
 
@@ -106,16 +108,14 @@ export function createWorkerStarter({
     });
   }
 
-  /** Last error or lack of stock by endpoint id, so that each is logged once. */
-  const lastErrors = new Map<string, string>();
-  function logOutcome(endpointId: string, outcome: StartOutcome): StartOutcome {
+  function logOutcome(group: LoggedGroup, outcome: StartOutcome): StartOutcome {
+    const { endpointId } = group;
     const error = "error" in outcome ? outcome.error : "noStock" in outcome ? outcome.noStock : undefined;
-    if (error !== undefined && error !== lastErrors.get(endpointId)) {
+    if (error !== undefined && error !== group.loggedProblem) {
       logs.write(endpointId, error);
       log.warn({ endpoint: endpointId }, error);
     }
-    if (error === undefined) lastErrors.delete(endpointId);
-    else lastErrors.set(endpointId, error);
+    group.loggedProblem = error;
     return outcome;
   }
 
@@ -136,13 +136,12 @@ export function createWorkerStarter({
         return undefined;
       }
     },
-    removeEndpoint: (endpointId: string): void => void lastErrors.delete(endpointId),
-    start(endpointId: string): StartOutcome {
+    start(group: LoggedGroup): StartOutcome {
       try {
-        return logOutcome(endpointId, start(endpointId));
+        return logOutcome(group, start(group.endpointId));
       } catch (error) {
         // For example an unknown secret, a full disk, or an invalid variable.
-        return logOutcome(endpointId, { error: `no worker can be started: ${messageOf(error)}` });
+        return logOutcome(group, { error: `no worker can be started: ${messageOf(error)}` });
       }
     },
   };

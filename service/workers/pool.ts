@@ -3,15 +3,15 @@ import type { JobEvents } from "../queue/events";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import type { EndpointRow } from "../resources/endpoint-table";
 import { createScheduler } from "../scheduler";
-import { ShortLivedMap } from "../short-lived-map";
 import type { SteadyClock } from "../steady-clock";
 import type { ServiceTimings } from "../timings";
+import { noBackoff } from "./backoff";
 import type { Dispatcher } from "./dispatcher";
 import type { StartedWorker, WorkerStarter } from "./launch";
 import { checkLiveness, type Liveness } from "./liveness";
-import type { WorkerProblems } from "./problems";
-import type { WorkerRegistry } from "./registry";
-import { createRollouts } from "./rollout";
+import { crashProblemOf, lostJobError } from "./problems";
+import type { WorkerGroup, WorkerRegistry } from "./registry";
+import { planRollout, startRollout } from "./rollout";
 import type { ProcessEnd } from "./runtimes/runtime";
 import { planWorkers } from "./scaler";
 import { rulesOf, scalingState } from "./scaling-view";
@@ -26,7 +26,6 @@ const replacementReason = "requested its replacement";
 export function createWorkerPool({
   registry,
   dispatcher,
-  problems,
   events,
   waitingWork,
   endpoints,
@@ -38,7 +37,6 @@ export function createWorkerPool({
 }: {
   registry: WorkerRegistry;
   dispatcher: Pick<Dispatcher, "dismiss" | "requeueAll">;
-  problems: WorkerProblems;
   events: JobEvents;
   waitingWork(endpointId: string): Iterable<WaitingWork>;
   endpoints: EndpointLookup;
@@ -49,58 +47,46 @@ export function createWorkerPool({
   timings: ServiceTimings;
   log: Pick<Logger, "info" | "warn" | "error">;
 }) {
-  const rollouts = createRollouts();
   const scheduler = createScheduler(clock, reconcileAll, (error) =>
     log.error({ err: error }, "pool: pass failed; retrying"),
   );
-  /** Changed endpoints that the next turn of the event loop reconciles. */
-  const pending = new ShortLivedMap<string, true>();
-  const starts = createWorkerStarts({
-    starter,
-    problems,
-    registry,
-    events,
-    waitingWork,
-    clock,
-    timings,
-    // During a rollout, jobs wait for the old workers or the next version.
-    mayReject: (endpointId) => !hasExternalWorkers(endpointId) && !rollouts.keepsJobs(endpointId),
-  });
+  const starts = createWorkerStarts({ starter, registry, events, waitingWork, hasExternalWorkers, clock, timings });
   const removals = new Set<Promise<void>>();
   let hasStarted = false;
   let stopping = false;
 
-  registry.events.on("changed", schedule);
-  events.on("queued", ({ endpointId }) => schedule(endpointId));
+  registry.events.on("changed", (endpointId) => schedule(registry.group(endpointId)));
+  events.on("queued", ({ endpointId }) => schedule(registry.group(endpointId)));
 
   /** Schedules a pass for a changed endpoint. */
-  function schedule(endpointId: string): void {
-    if (!hasStarted || stopping || pending.has(endpointId)) return;
-    pending.set(endpointId, true);
+  function schedule(group: WorkerGroup | undefined): void {
+    if (!group || !hasStarted || stopping || group.isScheduled) return;
+    group.isScheduled = true;
     // Coalesces changes of one turn, some of which arrive in the middle of another change.
     setImmediate(() => {
-      pending.delete(endpointId);
-      if (!stopping) scheduler.scheduleResultOf(() => reconcile(endpointId));
+      group.isScheduled = false;
+      if (!stopping) scheduler.scheduleResultOf(() => reconcile(group));
     });
   }
 
-  /** The endpoint's workers, from the start to the end of their processes, without external workers. */
-  const managedWorkers = (endpointId: string): ManagedWorker[] => registry.byEndpoint(endpointId).filter(isManaged);
+  /** The workers, from the start to the end of their processes, without external workers. */
+  const managedWorkers = ({ workers }: WorkerGroup): ManagedWorker[] => [...workers.values()].filter(isManaged);
 
   /** Scales one endpoint by its rules; returns the time of the next pass. */
-  function scale(endpointId: string): number {
-    const endpoint = endpoints.get(endpointId);
+  function scale(group: WorkerGroup): number {
+    const endpoint = endpoints.get(group.endpointId);
     if (!endpoint || stopping) return Number.POSITIVE_INFINITY;
-    const workers = managedWorkers(endpointId);
+    const workers = managedWorkers(group);
     const rules = rulesOf(endpoint);
-    const state = scalingState(waitingWork(endpointId), workers, clock.now(), timings);
-    const plan = rollouts.plan(endpointId, rules, state, planWorkers(rules, state));
+    const state = scalingState(waitingWork(group.endpointId), workers, clock.now(), timings);
+    const { plan, rollout } = planRollout(rules, state, planWorkers(rules, state), group.rollout);
+    group.rollout = rollout;
     if (workers.some(({ stage, startError, outdated }) => stage === "ready" && startError === undefined && !outdated))
-      problems.recordStart(endpointId);
+      group.startProblem = undefined;
     for (const worker of workers) {
       if (plan.drain.includes(worker.id)) drain(worker, worker.outdated ? outdatedReason : "is no longer needed");
     }
-    const { started, retryAt } = starts.start(endpointId, plan.start);
+    const { started, retryAt } = starts.start(group, plan.start);
     for (const worker of started) add(endpoint, worker);
     return Math.min(plan.replanAt, retryAt);
   }
@@ -140,18 +126,19 @@ export function createWorkerPool({
 
   async function onEnd(worker: ManagedWorker, processEnd: ProcessEnd): Promise<void> {
     const { endpointId, endReason: reason, loss } = worker;
+    const group = registry.group(endpointId);
     registry.remove(worker);
     dispatcher.dismiss(worker);
     log.info({ endpoint: endpointId, worker: worker.id, how: processEnd.description, reason }, "worker: ended");
-    if (stopping) return;
+    if (stopping || !group) return;
     const isFailure = reason === undefined || loss !== undefined;
     const isStarting = worker.stage !== "ready" || worker.startError !== undefined;
     if (isFailure && (isStarting || worker.jobs.size > 0 || !processEnd.clean))
-      starts.recordFailure(worker, processEnd, isStarting);
-    await dispatcher.requeueAll(worker, isFailure && loss !== "result" ? "crashed" : "interrupted", () =>
-      problems.recordLostJob(worker, processEnd, isFailure),
-    );
-    schedule(endpointId);
+      starts.recordFailure(group, worker, processEnd, isStarting);
+    if (isFailure && worker.jobs.size > 0) group.crashProblem = crashProblemOf(worker, processEnd);
+    const requeueReason = isFailure && loss !== "result" ? "crashed" : "interrupted";
+    await dispatcher.requeueAll(worker, requeueReason, lostJobError(worker, processEnd));
+    schedule(group);
   }
 
   /** Kills a managed worker; forgets an external worker. */
@@ -163,62 +150,65 @@ export function createWorkerPool({
 
   /** Replaces a silent or hung worker. */
   async function replaceWorker(
+    group: WorkerGroup,
     worker: Worker,
     { kind, reason }: Exclude<Liveness, { kind: "healthy" }>,
   ): Promise<void> {
     log.warn({ endpoint: worker.endpointId, worker: worker.id }, `worker: ${reason}; replacing it`);
     endWorker(worker, reason, kind === "lost" ? "worker" : undefined);
     const requeueReason = worker.returnDeadline === undefined ? "crashed" : "interrupted";
-    const error = (): string => `the worker ${reason} while it ran the job`;
+    const error = `the worker ${reason} while it ran the job`;
     if (!isManaged(worker)) await dispatcher.requeueAll(worker, requeueReason, error);
-    schedule(worker.endpointId);
+    schedule(group);
   }
 
   /** Stops, starts, drains and replaces an endpoint's workers; returns the time of the next pass, Infinity for none. */
-  function reconcile(endpointId: string): number {
-    for (const worker of registry.byEndpoint(endpointId)) stopWhenDone(worker);
-    let nextPass = scale(endpointId);
+  function reconcile(group: WorkerGroup): number {
+    for (const worker of [...group.workers.values()]) stopWhenDone(worker);
+    let nextPass = scale(group);
     // Includes new workers.
-    for (const worker of registry.byEndpoint(endpointId)) {
+    for (const worker of [...group.workers.values()]) {
       if (worker.stopped) continue;
       const liveness = checkLiveness(worker, clock.now(), timings);
       if (liveness.kind === "healthy") nextPass = Math.min(nextPass, liveness.checkAt);
-      else void replaceWorker(worker, liveness);
+      else void replaceWorker(group, worker, liveness);
     }
     return nextPass;
   }
 
   /** Reconciles all endpoints; returns the time of the next pass. */
   async function reconcileAll(): Promise<number> {
-    return Math.min(...endpoints.all().map(({ id }) => reconcile(id)));
+    return Math.min(...endpoints.all().map(({ id }) => reconcile(registry.open(id))));
   }
 
   return {
-    reconcile: schedule,
+    reconcile: (endpointId: string): void => schedule(registry.open(endpointId)),
     /**
      * Replaces the endpoint's workers gradually, busy workers after their jobs. Workers of a version that was rolled back before it
      * completed a job may hang; they are killed and their jobs requeued. With `restart`, no old worker takes another job.
      */
     replaceAll(endpointId: string, restart = false): void {
-      starts.reset(endpointId);
-      const workers = managedWorkers(endpointId);
-      const { unstarted, hung } = rollouts.start(endpointId, workers, endpoints.rolledBack(endpointId), restart);
+      const group = registry.open(endpointId);
+      const workers = managedWorkers(group);
+      const rolledBack = endpoints.rolledBack(endpointId);
+      const { rollout, unstarted, hung } = startRollout(group.rollout, workers, rolledBack, restart);
+      group.rollout = rollout;
+      // Earlier failures no longer matter.
+      group.backoff = noBackoff;
+      group.startProblem = undefined;
+      group.crashProblem = undefined;
       for (const worker of unstarted) drain(worker, outdatedReason);
       for (const worker of hung) endWorker(worker, "runs a version that was rolled back before it completed a job");
       if (restart) for (const worker of workers) dispatcher.dismiss(worker);
-      schedule(endpointId);
+      schedule(group);
     },
     /** Kills the endpoint's workers; resolves when they have ended. */
     async endWorkers(endpointId: string): Promise<void> {
-      starts.reset(endpointId);
-      rollouts.finish(endpointId);
       const workers = registry.byEndpoint(endpointId);
       for (const worker of workers) endWorker(worker, "belongs to a deleted endpoint");
       await Promise.all(workers.map(({ process }) => process?.ended));
     },
     adopt,
-    /** Number of workers that wait for the end of a backoff, or for stock. */
-    throttled: starts.throttled,
     /** Starts the passes, unless the pool has been stopped before. */
     start(): void {
       if (stopping) return;

@@ -1,89 +1,59 @@
-import type { SteadyClock } from "../steady-clock";
 import type { ServiceTimings } from "../timings";
-import type { WorkerRegistry } from "./registry";
+import type { WorkerGroup } from "./registry";
 import type { ProcessEnd } from "./runtimes/runtime";
 import { isManaged, type ManagedWorker } from "./worker";
 import { phaseOf, waitingOf } from "./worker-record";
 
-export type WorkerProblems = ReturnType<typeof createWorkerProblems>;
-
-/** The reasons why workers of endpoints do not run jobs, for `/health`, `status` and the console. */
-export function createWorkerProblems({
-  registry,
-  clock,
-  timings,
-}: {
-  registry: Pick<WorkerRegistry, "byEndpoint">;
-  clock: SteadyClock;
-  timings: Pick<ServiceTimings, "takeSilence">;
-}) {
-  const startProblems = new Map<string, string>();
-  const crashProblems = new Map<string, string>();
-
-  /** The problem of a worker that has not requested a job for a long time after its start. */
-  function silentWorkerProblem(workers: ManagedWorker[]): string | undefined {
-    const now = clock.now();
-    const worker = workers.find(
-      (candidate) => candidate.stage !== "ready" && phaseOf(candidate, now, timings) === "unhealthy",
-    );
-    if (!worker) return undefined;
-    const { id, image, mode, failedCheck } = worker;
-    const seconds = Math.round((now - worker.startedAt) / 1000);
-    if (mode === "http")
-      return `workers of the image "${image}" are not healthy: ${id} has run for ${seconds} s${failedCheck === undefined ? "" : `; ${failedCheck}`}; its program must return 200 to health checks${obstacleText(worker)}`;
-    return `workers of the image "${image}" do not request jobs: ${id} has run for ${seconds} s; its program must take jobs, as the SDK's serverless.start does${obstacleText(worker)}`;
-  }
-
-  /** The reason why a worker that has not sent a call yet does not run jobs. */
-  const waitingProblem = (workers: ManagedWorker[]): string | undefined =>
-    workers
-      .filter(({ stage, hasPinged }) => stage !== "ready" && !hasPinged)
-      .map((worker) => waitingOf(worker)?.reason)
-      .find((reason) => reason !== undefined);
-
-  return {
-    /** Records that no worker can be started. */
-    recordStartError: (endpointId: string, problem: string): void => void startProblems.set(endpointId, problem),
-    /** Records that a worker ended before its first job-take. Returns the reason, for the waiting jobs. */
-    recordFailedStart(worker: ManagedWorker, end: ProcessEnd): string {
-      const obstacle = worker.endReason === undefined ? "" : obstacleText(worker);
-      // If the image cannot be pulled, no program ever ran.
-      const expectedEvent = worker.mode === "http" ? "was healthy" : "requested a job";
-      const timing = worker.stage === "preparing" ? "" : `, before it ${expectedEvent}`;
-      const { startError, image } = worker;
-      const cause = startError === undefined ? timing : `, because ${startError}`;
-      const endText = `${describeEnd(worker, end)}${cause}`;
-      const problem = `workers of the image "${image}" do not start: the last one ${endText}${obstacle}${lastOutputText(worker, end)}`;
-      startProblems.set(worker.endpointId, problem);
-      return problem;
-    },
-    /** Records that a worker ended while it ran a job; `crashed` unless the service ended it. Returns a description, for the job. */
-    recordLostJob(worker: ManagedWorker, end: ProcessEnd, crashed: boolean): string {
-      const [endText, lastOutput] = [describeEnd(worker, end), lastOutputText(worker, end)];
-      const problem = `workers of the image "${worker.image}" crash: the last one ${endText} while it ran a job${lastOutput}`;
-      if (crashed) crashProblems.set(worker.endpointId, problem);
-      return `the worker ${endText} while it ran the job${lastOutput}`;
-    },
-    /** Records that a worker started. */
-    recordStart: (endpointId: string): void => void startProblems.delete(endpointId),
-    /** Records that a worker ended a job. */
-    recordSuccess: (endpointId: string): void => void crashProblems.delete(endpointId),
-    reset(endpointId: string): void {
-      startProblems.delete(endpointId);
-      crashProblems.delete(endpointId);
-    },
-    /** The reason why the endpoint's workers do not start, or why the last worker crashed; undefined without a problem. */
-    of(endpointId: string): string | undefined {
-      const workers = registry.byEndpoint(endpointId).filter(isManaged);
-      return (
-        silentWorkerProblem(workers) ??
-        waitingProblem(workers) ??
-        startProblems.get(endpointId) ??
-        crashProblems.get(endpointId)
-      );
-    },
-  };
+/** The reason why an endpoint's workers do not run jobs or why the last one crashed, for `/health`, `status` and the console. */
+export function problemOf(
+  { workers, startProblem, crashProblem }: Pick<WorkerGroup, "workers" | "startProblem" | "crashProblem">,
+  now: number,
+  timings: Pick<ServiceTimings, "takeSilence">,
+): string | undefined {
+  const unready = [...workers.values()].filter(isManaged).filter(({ stage }) => stage !== "ready");
+  return silentWorkerProblem(unready, now, timings) ?? waitingProblem(unready) ?? startProblem ?? crashProblem;
 }
+
+/** The problem of a worker that has not requested a job for a long time after its start. */
+function silentWorkerProblem(
+  unready: ManagedWorker[],
+  now: number,
+  timings: Pick<ServiceTimings, "takeSilence">,
+): string | undefined {
+  const worker = unready.find((candidate) => phaseOf(candidate, now, timings) === "unhealthy");
+  if (!worker) return undefined;
+  const { id, image, mode, failedCheck } = worker;
+  const seconds = Math.round((now - worker.startedAt) / 1000);
+  if (mode === "http")
+    return `workers of the image "${image}" are not healthy: ${id} has run for ${seconds} s${failedCheck === undefined ? "" : `; ${failedCheck}`}; its program must return 200 to health checks${obstacleText(worker)}`;
+  return `workers of the image "${image}" do not request jobs: ${id} has run for ${seconds} s; its program must take jobs, as the SDK's serverless.start does${obstacleText(worker)}`;
+}
+
+/** The reason why a worker that has not sent a call yet does not run jobs. */
+const waitingProblem = (unready: ManagedWorker[]): string | undefined =>
+  unready
+    .filter(({ hasPinged }) => !hasPinged)
+    .map((worker) => waitingOf(worker)?.reason)
+    .find((reason) => reason !== undefined);
+
+/** The problem of a worker that ended before its first job-take, also for the waiting jobs. */
+export function startProblemOf(worker: ManagedWorker, end: ProcessEnd): string {
+  const obstacle = worker.endReason === undefined ? "" : obstacleText(worker);
+  // If the image cannot be pulled, no program ever ran.
+  const expectedEvent = worker.mode === "http" ? "was healthy" : "requested a job";
+  const timing = worker.stage === "preparing" ? "" : `, before it ${expectedEvent}`;
+  const { startError, image } = worker;
+  const cause = startError === undefined ? timing : `, because ${startError}`;
+  return `workers of the image "${image}" do not start: the last one ${describeEnd(worker, end)}${cause}${obstacle}${lastOutputText(worker, end)}`;
+}
+
+/** The problem of a worker that crashed while it ran a job. */
+export const crashProblemOf = (worker: ManagedWorker, end: ProcessEnd): string =>
+  `workers of the image "${worker.image}" crash: the last one ${describeEnd(worker, end)} while it ran a job${lastOutputText(worker, end)}`;
+
+/** The error of a job whose worker ended. */
+export const lostJobError = (worker: ManagedWorker, end: ProcessEnd): string =>
+  `the worker ${describeEnd(worker, end)} while it ran the job${lastOutputText(worker, end)}`;
 
 /** A possible obstacle between a worker and the service, as the end of a sentence; empty if the worker has sent a ping. */
 function obstacleText({ hasPinged, process }: ManagedWorker): string {

@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { EventEmitter } from "node:events";
 import type { SteadyClock } from "../steady-clock";
+import { type Backoff, noBackoff } from "./backoff";
+import type { Rollout } from "./rollout";
 import { createWorker, type ManagedWorker, type NewWorker, type Worker, type WorkerEvents } from "./worker";
 
 const localPrefix = "local-";
@@ -16,23 +18,65 @@ export const isLocalId = (id: string): boolean => id.startsWith(localPrefix);
 
 export type WorkerRegistry = ReturnType<typeof createWorkerRegistry>;
 
-/** The workers of all endpoints, from their start or join to their end, and the events of all of them. */
+/** The workers of an endpoint and the state of their starts, from the endpoint's creation to its removal. */
+export interface WorkerGroup {
+  readonly endpointId: string;
+  /** The workers, from their start or join to their end, by id. */
+  readonly workers: Map<string, Worker>;
+  backoff: Backoff;
+  /** The replacement of the workers after a change; undefined without one. */
+  rollout: Rollout | undefined;
+  /** Number of workers that wait for the end of a backoff, or for stock. */
+  throttled: number;
+  /** The reason why no worker starts; undefined once a worker has started. */
+  startProblem: string | undefined;
+  /** The reason why the last worker crashed; undefined once a worker has ended a job. */
+  crashProblem: string | undefined;
+  /** The last reason or lack of stock in the logs, so that each is logged once. */
+  loggedProblem: string | undefined;
+  /** True while the requirements of the endpoint's image are unknown, so that no worker starts. */
+  awaitsRuntime: boolean;
+  /** True if the next turn of the event loop reconciles the endpoint. */
+  isScheduled: boolean;
+}
+
+/** The groups of all endpoints, and the events of all workers. */
 export function createWorkerRegistry(clock: SteadyClock) {
   const events: WorkerEvents = new EventEmitter();
-  const endpoints = new Map<string, Map<string, Worker>>();
-  const byEndpoint = (endpointId: string): Worker[] => [...(endpoints.get(endpointId)?.values() ?? [])];
+  const groups = new Map<string, WorkerGroup>();
+  const byEndpoint = (endpointId: string): Worker[] => [...(groups.get(endpointId)?.workers.values() ?? [])];
+
+  /** Returns the endpoint's group, which the first call creates. */
+  function open(endpointId: string): WorkerGroup {
+    const group = groups.get(endpointId) ?? {
+      endpointId,
+      workers: new Map(),
+      backoff: noBackoff,
+      rollout: undefined,
+      throttled: 0,
+      startProblem: undefined,
+      crashProblem: undefined,
+      loggedProblem: undefined,
+      awaitsRuntime: false,
+      isScheduled: false,
+    };
+    groups.set(endpointId, group);
+    return group;
+  }
 
   function insert<Added extends Worker>(worker: Added): Added {
-    const workers = endpoints.get(worker.endpointId) ?? new Map<string, Worker>();
-    endpoints.set(worker.endpointId, workers.set(worker.id, worker));
+    open(worker.endpointId).workers.set(worker.id, worker);
     return worker;
   }
 
   return {
     events,
+    open,
+    /** Returns the endpoint's group; undefined before its creation and after its removal. */
+    group: (endpointId: string): WorkerGroup | undefined => groups.get(endpointId),
     byEndpoint,
-    find: (endpointId: string, id: string): Worker | undefined => endpoints.get(endpointId)?.get(id),
-    all: (): Worker[] => [...endpoints.keys()].flatMap(byEndpoint),
+    find: (endpointId: string, id: string): Worker | undefined => groups.get(endpointId)?.workers.get(id),
+    all: (): Worker[] => [...groups.keys()].flatMap(byEndpoint),
     /** Adds an external worker. */
     join: (worker: NewWorker): Worker => insert(createWorker(worker, { clock, events })),
     /** Adds a worker that the service started or adopted. */
@@ -42,10 +86,9 @@ export function createWorkerRegistry(clock: SteadyClock) {
       return added;
     },
     remove(worker: Worker): void {
-      const workers = endpoints.get(worker.endpointId);
-      if (workers?.get(worker.id) !== worker) return;
-      workers.delete(worker.id);
-      if (workers.size === 0) endpoints.delete(worker.endpointId);
+      const workers = groups.get(worker.endpointId)?.workers;
+      if (workers?.get(worker.id) === worker) workers.delete(worker.id);
     },
+    removeEndpoint: (endpointId: string): void => void groups.delete(endpointId),
   };
 }

@@ -1,51 +1,35 @@
 import { compareForRemoval, generationsOf, type ScalingPlan, type ScalingRules, type ScalingState } from "./scaler";
 import type { ManagedWorker } from "./worker";
 
-/** Endpoints whose workers are being replaced. */
-export function createRollouts() {
-  /** Number of workers at the time of the change, by endpoint id. */
-  const sizes = new Map<string, number>();
-  /** Endpoints whose source file was saved; their old workers take no more jobs. */
-  const restarts = new Set<string>();
-  const finish = (endpointId: string): void => {
-    sizes.delete(endpointId);
-    restarts.delete(endpointId);
-  };
+/** The replacement of an endpoint's workers after a change. */
+export interface Rollout {
+  /** Number of workers at the time of the change, and at the end of the rollout. */
+  size: number;
+  /** True if a source file was saved: the old workers take no more jobs. */
+  restart: boolean;
+}
+
+/** Returns whether waiting jobs may run on outdated workers. */
+export const keepsJobs = (rollout: Rollout | undefined): boolean => rollout !== undefined && !rollout.restart;
+
+/**
+ * Marks the workers of a changed endpoint as outdated; with `restart`, old workers take no more jobs. Returns its rollout, and the workers to
+ * end: starting workers (`unstarted`), and possibly hung workers of `rolledBack` versions that completed no job (`hung`).
+ */
+export function startRollout(
+  previous: Rollout | undefined,
+  workers: ManagedWorker[],
+  rolledBack: number[],
+  restart: boolean,
+): { rollout: Rollout | undefined; unstarted: ManagedWorker[]; hung: ManagedWorker[] } {
+  const started = workers.filter(({ draining, stage }) => !draining && stage === "ready");
+  const size = Math.max(started.length, previous?.size ?? 0);
+  const proven = new Set(workers.filter(({ hasSucceeded }) => hasSucceeded).map(({ version }) => version));
+  for (const worker of workers) worker.becameOutdated();
   return {
-    /**
-     * Marks the workers of a changed endpoint as outdated; with `restart`, old workers take no more jobs. Returns the workers to end: starting
-     * workers (`unstarted`), and possibly hung workers of `rolledBack` versions that completed no job (`hung`).
-     */
-    start(
-      endpointId: string,
-      workers: ManagedWorker[],
-      rolledBack: number[],
-      restart: boolean,
-    ): { unstarted: ManagedWorker[]; hung: ManagedWorker[] } {
-      if (restart) restarts.add(endpointId);
-      else restarts.delete(endpointId);
-      const started = workers.filter(({ draining, stage }) => !draining && stage === "ready");
-      const size = Math.max(started.length, sizes.get(endpointId) ?? 0);
-      if (size > 0) sizes.set(endpointId, size);
-      const proven = new Set(workers.filter(({ hasSucceeded }) => hasSucceeded).map(({ version }) => version));
-      for (const worker of workers) worker.becameOutdated();
-      return {
-        unstarted: workers.filter(({ stage }) => stage !== "ready"),
-        hung: workers.filter(({ version = 0 }) => rolledBack.includes(version) && !proven.has(version)),
-      };
-    },
-    /** Returns whether waiting jobs may run on outdated workers. */
-    keepsJobs: (endpointId: string): boolean => sizes.has(endpointId) && !restarts.has(endpointId),
-    /** Adds the starts and stops of the endpoint's rollout to the scaler's plan. */
-    plan(endpointId: string, rules: ScalingRules, state: ScalingState, scalingPlan: ScalingPlan): ScalingPlan {
-      const previousSize = sizes.get(endpointId);
-      if (previousSize === undefined) return scalingPlan;
-      const { plan, size } = planRollout(rules, state, scalingPlan, previousSize);
-      if (size === undefined) finish(endpointId);
-      else sizes.set(endpointId, size);
-      return plan;
-    },
-    finish,
+    rollout: size > 0 ? { size, restart } : undefined,
+    unstarted: workers.filter(({ stage }) => stage !== "ready"),
+    hung: workers.filter(({ version = 0 }) => rolledBack.includes(version) && !proven.has(version)),
   };
 }
 
@@ -55,21 +39,22 @@ const maxReplacedAtOnce = (workersMax: number): number => Math.ceil(workersMax /
 /**
  * Adds the replacement of outdated workers to a plan: a few at a time, up to the number of workers at the time of the change, and never
  * beyond workersMax. Outdated workers take jobs until a fresh worker is proven. Before that, an outdated worker is stopped only if workersMax has
- * no room for a fresh worker, and the last outdated worker only if workersMax is 1. Returns the plan and the number of workers at the end of
- * the rollout (`size`), which is undefined when the rollout is over.
+ * no room for a fresh worker, and the last outdated worker only if workersMax is 1. Returns the plan and the rollout, which is undefined when
+ * it is over.
  */
 export function planRollout(
   rules: ScalingRules,
   state: ScalingState,
   scalingPlan: ScalingPlan,
-  previousSize: number,
-): { plan: ScalingPlan; size: number | undefined } {
+  previous: Rollout | undefined,
+): { plan: ScalingPlan; rollout: Rollout | undefined } {
+  if (!previous) return { plan: scalingPlan, rollout: undefined };
   const { workersMax } = rules;
-  const size = Math.min(previousSize - scalingPlan.drain.length, workersMax);
+  const size = Math.min(previous.size - scalingPlan.drain.length, workersMax);
   const remaining = state.workers.filter(({ id }) => !scalingPlan.drain.includes(id));
   const { outdated, fresh, proven } = generationsOf(remaining, state.now);
   const started = fresh.filter(({ phase }) => phase !== "starting").length;
-  if (size <= 0 || (outdated.length === 0 && started >= size)) return { plan: scalingPlan, size: undefined };
+  if (size <= 0 || (outdated.length === 0 && started >= size)) return { plan: scalingPlan, rollout: undefined };
 
   const stopping = state.stopping + scalingPlan.drain.length;
   const capacity = workersMax - remaining.length - stopping;
@@ -96,5 +81,5 @@ export function planRollout(
     drain: [...scalingPlan.drain, ...drained.map(({ id }) => id)],
     replanAt: Math.min(scalingPlan.replanAt, ...provenTimes),
   };
-  return { plan, size };
+  return { plan, rollout: { ...previous, size } };
 }

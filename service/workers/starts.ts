@@ -1,10 +1,11 @@
 import type { JobEvents } from "../queue/events";
 import type { SteadyClock } from "../steady-clock";
 import { type ServiceTimings, startFailureLimit } from "../timings";
-import { createStartBackoff } from "./backoff";
+import { nextBackoff, noBackoff } from "./backoff";
 import type { StartedWorker, WorkerStarter } from "./launch";
-import type { WorkerProblems } from "./problems";
-import type { WorkerRegistry } from "./registry";
+import { startProblemOf } from "./problems";
+import type { WorkerGroup, WorkerRegistry } from "./registry";
+import { keepsJobs } from "./rollout";
 import type { CommandProblem, ProcessEnd } from "./runtimes/runtime";
 import type { ManagedWorker } from "./worker";
 
@@ -18,105 +19,100 @@ export interface WaitingWork {
 /** Starts workers after their endpoint's backoff, once their runtime is known, and fails waiting jobs if workers do not start. */
 export function createWorkerStarts({
   starter,
-  problems,
   registry,
   events,
   waitingWork,
-  mayReject,
+  hasExternalWorkers,
   clock,
   timings,
 }: {
   starter: WorkerStarter;
-  problems: WorkerProblems;
-  registry: Pick<WorkerRegistry, "events" | "find">;
+  registry: Pick<WorkerRegistry, "events" | "group">;
   events: JobEvents;
   waitingWork(endpointId: string): Iterable<WaitingWork>;
-  /** Returns false if other workers may run the endpoint's waiting jobs. */
-  mayReject(endpointId: string): boolean;
+  /** Returns whether an external worker has ever joined the endpoint. */
+  hasExternalWorkers(endpointId: string): boolean;
   clock: SteadyClock;
   timings: ServiceTimings;
 }) {
-  const backoff = createStartBackoff(clock, timings);
-  const throttled = new Map<string, number>();
-  /** Endpoints whose workers start once their runtime is known. */
-  const awaitingRuntime = new Set<string>();
-
   events.on("ended", (job, before) => {
     // A failure reported by the handler counts as work of the worker; a crash does not.
     const isWorkerResult = job.status === "COMPLETED" || (job.status === "FAILED" && job.crashes === before.crashes);
     if (!isWorkerResult || before.status !== "IN_PROGRESS") return;
-    const worker = registry.find(job.endpointId, before.workerId);
+    const group = registry.group(job.endpointId);
+    const worker = group?.workers.get(before.workerId);
     if (worker?.startError !== undefined) return;
     if (worker && job.status === "COMPLETED") worker.succeeded();
-    else if (!worker?.outdated) recordSuccess(job.endpointId);
+    else if (!worker?.outdated) recordSuccess(group);
   });
   // The behaviour of an outdated worker proves nothing about newly started ones.
   registry.events.on("succeeded", ({ endpointId, outdated }) => {
-    if (!outdated) recordSuccess(endpointId);
+    if (!outdated) recordSuccess(registry.group(endpointId));
   });
-  function recordSuccess(endpointId: string): void {
-    backoff.reset(endpointId);
-    problems.recordSuccess(endpointId);
+  function recordSuccess(group: WorkerGroup | undefined): void {
+    if (!group) return;
+    group.backoff = noBackoff;
+    group.crashProblem = undefined;
+  }
+  /** Records a crash or a failed start; `starting` is true if the worker had not requested a job yet. */
+  function delayStarts(group: WorkerGroup, starting: boolean): void {
+    group.backoff = nextBackoff(group.backoff, starting, clock.now(), timings);
   }
 
-  function awaitRuntime(endpointId: string, ready: Promise<void>): void {
-    awaitingRuntime.add(endpointId);
+  function awaitRuntime(group: WorkerGroup, ready: Promise<void>): void {
+    group.awaitsRuntime = true;
     void ready.then(() => {
-      awaitingRuntime.delete(endpointId);
-      registry.events.emit("changed", endpointId);
+      group.awaitsRuntime = false;
+      registry.events.emit("changed", group.endpointId);
     });
   }
   /** Counts a failed start; after `startFailureLimit` consecutive failed starts, fails the waiting jobs and requests with the reason. */
-  function countFailedStart(endpointId: string, reason: string): void {
-    const failedStarts = backoff.recordFailure(endpointId, true);
-    if (failedStarts < startFailureLimit || !mayReject(endpointId)) return;
+  function countFailedStart(group: WorkerGroup, reason: string): void {
+    delayStarts(group, true);
+    const { endpointId, backoff, rollout } = group;
+    // Other workers may run the jobs: external ones, and during a rollout the old ones or those of the next version.
+    if (backoff.failedStarts < startFailureLimit || hasExternalWorkers(endpointId) || keepsJobs(rollout)) return;
     for (const work of [...waitingWork(endpointId)]) work.reject(reason);
   }
   /** Records that no worker can be started. A command that cannot run counts as a failed start; any other lack may end by itself. */
-  function recordStartError(endpointId: string, { error, isBroken }: CommandProblem): void {
-    problems.recordStartError(endpointId, error);
-    events.emit("startFailed", endpointId);
-    if (isBroken) countFailedStart(endpointId, error);
-    else backoff.recordFailure(endpointId, false);
+  function recordStartError(group: WorkerGroup, { error, isBroken }: CommandProblem): void {
+    group.startProblem = error;
+    events.emit("startFailed", group.endpointId);
+    if (isBroken) countFailedStart(group, error);
+    else delayStarts(group, false);
   }
 
   return {
     /** Starts up to `count` workers. Returns them, and the time of the next attempt if a backoff delays the others. */
-    start(endpointId: string, count: number): { started: StartedWorker[]; retryAt: number } {
-      throttled.delete(endpointId);
+    start(group: WorkerGroup, count: number): { started: StartedWorker[]; retryAt: number } {
+      group.throttled = 0;
       const started: StartedWorker[] = [];
-      while (started.length < count && !awaitingRuntime.has(endpointId)) {
-        const retryAt = backoff.notBefore(endpointId);
+      while (started.length < count && !group.awaitsRuntime) {
+        const retryAt = group.backoff.notBefore;
         if (retryAt > clock.now()) {
-          throttled.set(endpointId, count - started.length);
+          group.throttled = count - started.length;
           return { started, retryAt };
         }
-        const outcome = starter.start(endpointId);
+        const outcome = starter.start(group);
         if ("noStock" in outcome) {
-          throttled.set(endpointId, count - started.length);
+          group.throttled = count - started.length;
           break;
         }
-        if ("ready" in outcome) awaitRuntime(endpointId, outcome.ready);
-        else if ("error" in outcome) recordStartError(endpointId, outcome);
+        if ("ready" in outcome) awaitRuntime(group, outcome.ready);
+        else if ("error" in outcome) recordStartError(group, outcome);
         else started.push(outcome);
       }
       return { started, retryAt: Number.POSITIVE_INFINITY };
     },
-    /** Number of workers that wait for the end of a backoff or for stock. */
-    throttled: (endpointId: string): number => throttled.get(endpointId) ?? 0,
-    recordFailure(worker: ManagedWorker, end: ProcessEnd, isStarting: boolean): void {
-      const { endpointId } = worker;
-      if (!isStarting) return void backoff.recordFailure(endpointId, false);
-      events.emit("startFailed", endpointId);
-      const reason = problems.recordFailedStart(worker, end);
-      if (end.isMachineFull) backoff.recordFailure(endpointId, false);
-      else countFailedStart(endpointId, reason);
-    },
-    /** Resets the backoff of a changed or deleted endpoint. */
-    reset(endpointId: string): void {
-      backoff.reset(endpointId);
-      problems.reset(endpointId);
-      throttled.delete(endpointId);
+    recordFailure(group: WorkerGroup, worker: ManagedWorker, end: ProcessEnd, isStarting: boolean): void {
+      if (!isStarting) {
+        delayStarts(group, false);
+        return;
+      }
+      events.emit("startFailed", group.endpointId);
+      group.startProblem = startProblemOf(worker, end);
+      if (end.isMachineFull) delayStarts(group, false);
+      else countFailedStart(group, group.startProblem);
     },
   };
 }

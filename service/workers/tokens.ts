@@ -17,34 +17,32 @@ export function createWorkerTokens(database: Database) {
   const remove = database.prepare("DELETE FROM worker_tokens WHERE endpoint_id = ?");
   const markExternal = database.prepare("UPDATE worker_tokens SET used_elsewhere = 1 WHERE endpoint_id = ?");
 
-  const rows = stored.all();
-  const tokens = new Map(rows.map(({ id, token }) => [id, token]));
-  const external = new Set(rows.filter(({ usedElsewhere }) => usedElsewhere === 1).map(({ id }) => id));
+  const rows = new Map(stored.all().map((row) => [row.id, row]));
   // Each write precedes the change in memory, so that the next call repeats a failed write.
   return {
     /** The endpoint's token, created by the first call. */
     tokenOf(endpointId: string): string {
-      const existing = tokens.get(endpointId);
-      if (existing !== undefined) return existing;
+      const existing = rows.get(endpointId);
+      if (existing) return existing.token;
       const token = randomBytes(24).toString("hex");
       insert.run(endpointId, token);
-      tokens.set(endpointId, token);
+      rows.set(endpointId, { id: endpointId, token, usedElsewhere: 0 });
       return token;
     },
     /** Records that an external worker used the endpoint's token. */
     recordExternalUse(endpointId: string): void {
-      if (external.has(endpointId)) return;
+      const row = rows.get(endpointId);
+      if (!row || row.usedElsewhere === 1) return;
       markExternal.run(endpointId);
-      external.add(endpointId);
+      row.usedElsewhere = 1;
     },
     /** Returns whether an external worker has ever used the endpoint's token. */
-    isUsedExternally: (endpointId: string): boolean => external.has(endpointId),
+    isUsedExternally: (endpointId: string): boolean => rows.get(endpointId)?.usedElsewhere === 1,
     /** Ids of endpoints with a token. */
-    endpoints: (): string[] => [...tokens.keys()],
+    endpoints: (): string[] => [...rows.keys()],
     remove(endpointId: string): void {
       remove.run(endpointId);
-      tokens.delete(endpointId);
-      external.delete(endpointId);
+      rows.delete(endpointId);
     },
   };
 }

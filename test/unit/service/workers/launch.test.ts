@@ -29,7 +29,8 @@ function useStarter(type = "QB") {
     onUnsentResult: (job, reason) => unsent.push({ ...job, reason }),
     timings,
   });
-  const start = () => starter.start(id);
+  const group: Parameters<typeof starter.start>[0] = { endpointId: id, loggedProblem: undefined };
+  const start = () => starter.start(group);
   return { ...resources, id, secret, starter, start, starts, lines, unsent, faults, run };
 }
 
@@ -66,8 +67,8 @@ test("a worker's lines are logged without secrets, and a result that it cannot s
   expect(unsent).toEqual([{ endpointId: id, workerId, jobId: "j", reason: "[secret] is not JSON serializable" }]);
 });
 
-test("a reason why no worker starts is logged once, until another reason, a start or the end of the endpoint", () => {
-  const { id, starter, start, lines, faults } = useStarter();
+test("a reason why no worker starts is logged once, until another reason or a start", () => {
+  const { start, lines, faults } = useStarter();
   faults.noStock = "no stock";
   expect([start(), start()]).toEqual([{ noStock: "no stock" }, { noStock: "no stock" }]);
   faults.noStock = undefined;
@@ -77,9 +78,7 @@ test("a reason why no worker starts is logged once, until another reason, a star
   expect(start()).toEqual({ ready: expect.anything() });
   faults.preparation = { error: "no command" };
   start();
-  starter.removeEndpoint(id);
-  start();
-  const reasons = ["no stock", "no command", "no command", "no command"];
+  const reasons = ["no stock", "no command", "no command"];
   expect(lines).toEqual(reasons.flatMap((reason) => [reason, `warning: ${reason}`]));
 });
 

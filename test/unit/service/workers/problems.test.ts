@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { defaultTimings as timings } from "../../../../service/timings";
-import { createWorkerProblems } from "../../../../service/workers/problems";
+import { crashProblemOf, lostJobError, problemOf, startProblemOf } from "../../../../service/workers/problems";
 import type { ProcessEnd, WorkerProcess } from "../../../../service/workers/runtimes/runtime";
 import type { ManagedWorker } from "../../../../service/workers/worker";
 import { managedWorkers, runningProgram, start } from "./support/managed-worker";
@@ -16,8 +16,8 @@ const endOf = (...lastErrors: string[]): ProcessEnd => ({
 function useProblems(of: Partial<WorkerProcess> = {}) {
   const pool = managedWorkers();
   const worker = pool.add("w", runningProgram(of).process);
-  const problems = createWorkerProblems({ ...pool, timings });
-  return { ...pool, worker, problems, problem: () => problems.of("e") };
+  const group = pool.registry.open("e");
+  return { ...pool, worker, group, problem: () => problemOf(group, pool.clock.now(), timings) };
 }
 
 describe("the problem of a worker that does not start", () => {
@@ -86,10 +86,9 @@ describe("the problem of a worker that does not start", () => {
     ]),
   ];
   test.each(cases)("contains %s", (_name, process, change, end, text) => {
-    const { worker, problems, problem } = useProblems(process);
+    const { worker } = useProblems(process);
     change(worker);
-    expect(problems.recordFailedStart(worker, end)).toBe(`${doNotStart}${text}`);
-    expect(problem()).toBe(`${doNotStart}${text}`);
+    expect(startProblemOf(worker, end)).toBe(`${doNotStart}${text}`);
   });
 });
 
@@ -135,28 +134,21 @@ describe("the problem of a worker that runs", () => {
   });
 });
 
-test("a failed start remains a problem until a worker starts, and a crash until a worker ends a job", () => {
-  const { worker, problems, problem } = useProblems();
-  problems.recordStartError("e", "no engine");
-  expect(problems.recordLostJob(worker, endOf("out of memory"), true)).toBe(
-    "the worker ended with exit code 3 while it ran the job\nIts last lines:\nout of memory",
-  );
+test("a start problem precedes a crash", () => {
+  const { group, problem } = useProblems();
+  group.crashProblem = "workers crash";
+  group.startProblem = "no engine";
   expect(problem()).toBe("no engine");
-  problems.recordStart("e");
-  expect(problem()).toBe(
-    'workers of the image "acme/x:1" crash: the last one ended with exit code 3 while it ran a job\nIts last lines:\nout of memory',
-  );
-  problems.recordSuccess("e");
-  expect(problem()).toBeUndefined();
+  group.startProblem = undefined;
+  expect(problem()).toBe("workers crash");
 });
 
-test("a worker that the service ended is no problem, and a changed endpoint has none", () => {
-  const { worker, problems, problem } = useProblems();
+test("a crash during a job is described for the endpoint, and for the job", () => {
+  const { worker } = useProblems();
+  const end = "the last one ended with exit code 3 while it ran a job\nIts last lines:\nout of memory";
+  expect(crashProblemOf(worker, endOf("out of memory"))).toBe(`workers of the image "acme/x:1" crash: ${end}`);
   worker.kill("was silent");
-  expect(problems.recordLostJob(worker, endOf(), false)).toContain("was stopped by the service because it was silent");
-  expect(problem()).toBeUndefined();
-  problems.recordStartError("e", "no engine");
-  problems.recordLostJob(worker, endOf(), true);
-  problems.reset("e");
-  expect(problem()).toBeUndefined();
+  expect(lostJobError(worker, endOf())).toBe(
+    "the worker was stopped by the service because it was silent while it ran the job",
+  );
 });

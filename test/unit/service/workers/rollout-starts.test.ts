@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRollouts } from "../../../../service/workers/rollout";
+import { keepsJobs, planRollout, type Rollout, startRollout } from "../../../../service/workers/rollout";
 import { managedWorkers } from "./support/managed-worker";
 
 const rules = {
@@ -21,31 +21,32 @@ function usePool() {
   return { workers: [starting, one, two], one, two };
 }
 
+/** The rollout after changes, each at a new pool of workers. */
+const after = (...restarts: boolean[]) =>
+  restarts.reduce<Rollout | undefined>(
+    (rollout, restart) => startRollout(rollout, usePool().workers, [], restart).rollout,
+    undefined,
+  );
+
 test("a change makes all workers outdated, and ends those that have not started", () => {
   const { workers } = usePool();
-  const { unstarted, hung } = createRollouts().start("e", workers, [], false);
+  const { unstarted, hung } = startRollout(undefined, workers, [], false);
   expect([idsOf(unstarted), hung]).toEqual([["starting"], []]);
   expect(workers.every(({ outdated }) => outdated)).toBe(true);
 });
 
 test("a change ends workers of a version that was rolled back, unless a worker of the version completed a job", () => {
   const { workers, two } = usePool();
-  expect(idsOf(createRollouts().start("e", workers, [2], false).hung)).toEqual(["two"]);
+  expect(idsOf(startRollout(undefined, workers, [2], false).hung)).toEqual(["two"]);
   two.succeeded();
-  expect(createRollouts().start("e", workers, [2], false).hung).toEqual([]);
+  expect(startRollout(undefined, workers, [2], false).hung).toEqual([]);
 });
 
 test("waiting jobs may run on outdated workers during a rollout, except after a restart", () => {
-  const rollouts = createRollouts();
-  expect(rollouts.keepsJobs("e")).toBe(false);
-  rollouts.start("e", usePool().workers, [], false);
-  expect(rollouts.keepsJobs("e")).toBe(true);
-  rollouts.start("e", usePool().workers, [], true);
-  expect(rollouts.keepsJobs("e")).toBe(false);
-  rollouts.start("e", usePool().workers, [], false);
-  expect(rollouts.keepsJobs("e")).toBe(true);
-  rollouts.finish("e");
-  expect(rollouts.keepsJobs("e")).toBe(false);
+  expect(keepsJobs(undefined)).toBe(false);
+  expect(keepsJobs(after(false))).toBe(true);
+  expect(keepsJobs(after(false, true))).toBe(false);
+  expect(keepsJobs(after(false, true, false))).toBe(true);
 });
 
 test("without a worker that had started and stays, there is no rollout", () => {
@@ -57,21 +58,21 @@ test("without a worker that had started and stays, there is no rollout", () => {
       one.drain();
       return [one];
     },
-  ]) {
-    const rollouts = createRollouts();
-    rollouts.start("e", prepare(), [], false);
-    expect(rollouts.keepsJobs("e")).toBe(false);
-    expect(rollouts.plan("e", rules, state, scaled)).toBe(scaled);
-  }
+  ])
+    for (const restart of [false, true])
+      expect(startRollout(undefined, prepare(), [], restart).rollout).toBeUndefined();
+  expect(planRollout(rules, state, scaled, undefined)).toEqual({ plan: scaled, rollout: undefined });
 });
 
 test("a second change during a rollout keeps the number of workers of the first", () => {
-  const rollouts = createRollouts();
-  rollouts.start("e", usePool().workers, [], false);
-  rollouts.start("e", usePool().workers.slice(0, 2), [], false);
+  const { rollout } = startRollout(after(false), usePool().workers.slice(0, 2), [], true);
+  expect(rollout).toEqual({ size: 2, restart: true });
   const outdated = { id: "o", phase: "idle", since: 0, jobs: 0, outdated: true, provenAt: 0 } as const;
   const fresh = { ...outdated, id: "f", outdated: false };
-  expect(rollouts.plan("e", rules, { ...state, workers: [fresh] }, scaled)).toMatchObject({ start: 1 });
-  expect(rollouts.plan("e", rules, { ...state, workers: [fresh, { ...fresh, id: "g" }] }, scaled)).toBe(scaled);
-  expect(rollouts.keepsJobs("e")).toBe(false);
+  expect(planRollout(rules, { ...state, workers: [fresh] }, scaled, rollout)).toMatchObject({
+    plan: { start: 1 },
+    rollout: { size: 2, restart: true },
+  });
+  const workers = [fresh, { ...fresh, id: "g" }];
+  expect(planRollout(rules, { ...state, workers }, scaled, rollout)).toEqual({ plan: scaled, rollout: undefined });
 });

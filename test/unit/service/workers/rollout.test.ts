@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { planRollout } from "../../../../service/workers/rollout";
+import { planRollout, type Rollout } from "../../../../service/workers/rollout";
 import {
   planWorkers,
   type ScaledWorker,
@@ -42,7 +42,7 @@ const stateOf = (workers: ScaledWorker[], stopping = 0, waiting: ScalingState["w
 });
 function step(changes: Partial<ScalingRules>, size: number, workers: ScaledWorker[], stopping = 0) {
   const [all, state] = [rules(changes), stateOf(workers, stopping)];
-  return planRollout(all, state, planWorkers(all, state), size);
+  return planRollout(all, state, planWorkers(all, state), { size, restart: false });
 }
 
 describe("a step of a rollout", () => {
@@ -81,9 +81,9 @@ describe("a step of a rollout", () => {
   });
 
   test("is done when the new workers match the number of old workers, or no old worker remains", () => {
-    expect(step({}, 2, [proven(), proven("idle")]).size).toBeUndefined();
-    expect(step({}, 2, [proven(), starting()]).size).toBe(2);
-    expect(step({ workersMax: 0 }, 2, [old(), old("busy")])).toMatchObject({ size: undefined, plan: { start: 0 } });
+    expect(step({}, 2, [proven(), proven("idle")]).rollout).toBeUndefined();
+    expect(step({}, 2, [proven(), starting()]).rollout?.size).toBe(2);
+    expect(step({ workersMax: 0 }, 2, [old(), old("busy")])).toMatchObject({ rollout: undefined, plan: { start: 0 } });
   });
 
   test("starts further workers for queued jobs only if the version is proven", () => {
@@ -94,7 +94,9 @@ describe("a step of a rollout", () => {
       [proven(), 2],
     ] as const) {
       const state = stateOf([old("busy"), old("busy"), fresh], 0, late);
-      expect(planRollout(all, state, planWorkers(all, state), 2).plan).toMatchObject({ start });
+      expect(planRollout(all, state, planWorkers(all, state), { size: 2, restart: false }).plan).toMatchObject({
+        start,
+      });
     }
   });
 });
@@ -103,16 +105,14 @@ describe("a step of a rollout", () => {
 function play(workersMax: number, workersMin: number, before: number, broken: boolean, lag: number) {
   const all = rules({ workersMax, workersMin });
   let workers = Array.from({ length: before }, () => old());
-  let size: number | undefined = before;
+  let rollout: Rollout | undefined = { size: before, restart: false };
   let leaving: number[] = [];
   const ages = new Map<string, number>();
   let [most, least] = [before, before];
   for (let turn = 0; turn < 300; turn++) {
     const state = stateOf(workers, leaving.length);
-    const scaled = planWorkers(all, state);
-    const result: ReturnType<typeof planRollout> =
-      size === undefined ? { plan: scaled, size } : planRollout(all, state, scaled, size);
-    size = result.size;
+    const result = planRollout(all, state, planWorkers(all, state), rollout);
+    rollout = result.rollout;
     const { drain, start } = result.plan;
     workers = workers.filter(({ id }) => !drain.includes(id));
     leaving = [
@@ -129,7 +129,7 @@ function play(workersMax: number, workersMin: number, before: number, broken: bo
       return broken ? [] : [{ ...worker, phase: "idle" as const, provenAt: now }];
     });
   }
-  return { most, least, over: size === undefined, workers };
+  return { most, least, over: rollout === undefined, workers };
 }
 
 const sizes = fc
