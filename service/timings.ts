@@ -3,10 +3,8 @@ import { StartError } from "./errors";
 
 /** Internal timings of the service, ms. Tests use shorter timings. */
 export interface ServiceTimings {
-  /** Hold time of a job-take without jobs; workers time out after 90 s. */
-  takeHold: number;
-  /** Hold time of a job-stop without jobs to stop. */
-  stopHold: number;
+  /** Hold time of a worker's job-take or job-stop without jobs; workers time out after 90 s. */
+  pollHold: number;
   /** Hold time of a /stream without chunks: just below 10 s, the timeout of the Python client. */
   streamHold: number;
   /** Ping interval of workers. */
@@ -53,8 +51,7 @@ export interface ServiceTimings {
 }
 
 export const defaultTimings: ServiceTimings = {
-  takeHold: 20_000,
-  stopHold: 20_000,
+  pollHold: 20_000,
   streamHold: 9_000,
   pingInterval: 2_000,
   pingSilence: 30_000,

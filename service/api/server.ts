@@ -134,10 +134,10 @@ export function createServer(deps: {
     });
     // Loaded at the first request, because graphql-js takes the most time and memory at start.
     scope.post(roots.graphql, async (request, reply) => {
-      const { executeGraphql, isPublicRequest } = await import("./management/graphql.js");
-      const { body } = request;
-      if (!auth.hasGraphqlKey(request) && !isPublicRequest(body)) auth.checkGraphql(request);
-      const response = await executeGraphql(body, { resources, log, deleteNeedsScaleDown: rest.deleteNeedsScaleDown });
+      const { executeGraphql } = await import("./management/graphql.js");
+      const requireKey = auth.hasGraphqlKey(request) ? undefined : () => auth.checkGraphql(request);
+      const { deleteNeedsScaleDown } = rest;
+      const response = await executeGraphql(request.body, { resources, log, deleteNeedsScaleDown, requireKey });
       return reply.status(response.status).send(response.body);
     });
   });

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import type { JobEvents } from "../queue/events";
 import { delayTime, executionTime } from "../queue/job";
+import type { SystemClock } from "../steady-clock";
 import { writeAtomically } from "../store/data-folder";
 import { createRanges, type Range, type Ranges, type StoredRanges, storedRanges } from "./ranges";
 
@@ -58,7 +58,7 @@ export function createMetrics({
   events: JobEvents;
   waiting(endpointId: string): number;
   exists(endpointId: string): boolean;
-  clock: Clock;
+  clock: SystemClock;
   file: string;
 }) {
   const metrics = new Map<string, EndpointMetrics>();

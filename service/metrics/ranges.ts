@@ -1,6 +1,6 @@
-import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import type { FinalJob } from "../queue/job";
+import type { SystemClock } from "../steady-clock";
 
 /** Slots of a range of time. */
 export const slotCount = 90;
@@ -76,7 +76,7 @@ export type Ranges = ReturnType<typeof createRanges>;
  * Counts an endpoint's jobs over the last day, in memory, in ranges of increasing length. A job costs an increment per range at its end.
  * `stored` is the result of `save`; ranges of another length are ignored.
  */
-export function createRanges(clock: Clock, stored: StoredRanges = []) {
+export function createRanges(clock: SystemClock, stored: StoredRanges = []) {
   const currentSlot = (slotLength: number): number => Math.floor(clock.now() / slotLength);
   const ringBuffers = slotLengths.map((slotLength): RingBuffer => {
     const counts = (length: number): Uint32Array => new Uint32Array(length);

@@ -1,6 +1,6 @@
-import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { invalidProperty } from "../errors";
+import type { SystemClock } from "../steady-clock";
 import type { Database } from "../store/database";
 import { openTable } from "./table";
 
@@ -25,7 +25,7 @@ const defaultTag = "latest";
 /** Registry delegations, which are stored and returned but not used to pull images. */
 export type Delegations = ReturnType<typeof createDelegations>;
 
-export function createDelegations({ database, clock }: { database: Database; clock: Clock }) {
+export function createDelegations({ database, clock }: { database: Database; clock: SystemClock }) {
   const columns = "id, name, aws_user AS awsUser, repository, tag, aws_region AS awsRegion, created_at AS createdAt";
   const table = openTable(database, { name: "delegations", noun: "delegation", columns, row });
   const insert = database.prepare(

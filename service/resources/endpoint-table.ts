@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
-import type { Clock } from "serverless-compute-api/clock";
 import { endpointDefaults, restEndpointCreate } from "serverless-compute-api/shapes";
 import { z } from "zod";
+import type { SystemClock } from "../steady-clock";
 import { type Database, readStore } from "../store/database";
 import { instanceIdsOf } from "./catalog";
 import { containerOf, type Releases } from "./releases";
@@ -79,7 +79,7 @@ export type EndpointTable = ReturnType<typeof openEndpointTable>;
 
 export function openEndpointTable(deps: {
   database: Database;
-  clock: Clock;
+  clock: SystemClock;
   templates: Pick<TemplateTable, "get">;
   releases: Releases;
 }) {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { cpuFlavorIds, dataCenterIds, gpuTypeIds } from "serverless-compute-api/catalog";
-import type { Clock } from "serverless-compute-api/clock";
 import { invalidProperty, ServiceError } from "../errors";
+import type { SystemClock } from "../steady-clock";
 import type { Database } from "../store/database";
 import { parseInput } from "../validation";
 import { instanceOf, requireListed } from "./catalog";
@@ -46,7 +46,7 @@ export type Endpoints = ReturnType<typeof createEndpoints>;
 
 export function createEndpoints(deps: {
   database: Database;
-  clock: Clock;
+  clock: SystemClock;
   table: EndpointTable;
   templates: TemplateTable;
   volumes: Pick<Volumes, "find">;

@@ -1,4 +1,4 @@
-import type { Clock } from "serverless-compute-api/clock";
+import type { SystemClock } from "../steady-clock";
 import type { Database } from "../store/database";
 import { openAccountSettings } from "./account";
 import { createDelegations } from "./delegations";
@@ -19,7 +19,7 @@ export type Resources = ReturnType<typeof createResources>;
 
 export function createResources(deps: {
   database: Database;
-  clock: Clock;
+  clock: SystemClock;
   /** Time from the last use of a template to its release, ms. */
   templateRelease: number;
   stock: StockEntries;

@@ -1,7 +1,7 @@
-import type { Clock } from "serverless-compute-api/clock";
 import { registryAuthFields } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { ServiceError } from "../errors";
+import type { SystemClock } from "../steady-clock";
 import type { Database } from "../store/database";
 import { parseInput } from "../validation";
 import { openTable } from "./table";
@@ -29,7 +29,7 @@ export function registryOf(image: string): string {
 /** The saved registry credentials. Passwords are only used to pull images. */
 export type RegistryAuths = ReturnType<typeof createRegistryAuths>;
 
-export function createRegistryAuths(deps: { database: Database; clock: Clock; templates: TemplateTable }) {
+export function createRegistryAuths(deps: { database: Database; clock: SystemClock; templates: TemplateTable }) {
   const { database, clock, templates } = deps;
   const table = openTable(database, { name: "registry_auths", noun: "registry auth", columns: "id, name", row });
   const byName = table.by("name");

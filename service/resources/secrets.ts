@@ -1,6 +1,6 @@
-import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { ServiceError } from "../errors";
+import type { SystemClock } from "../steady-clock";
 import type { Database } from "../store/database";
 import { openTable } from "./table";
 
@@ -26,7 +26,7 @@ export interface NewSecret {
 /** The secrets. Values are only read to start workers, and never appear in errors. */
 export type Secrets = ReturnType<typeof createSecrets>;
 
-export function createSecrets({ database, clock }: { database: Database; clock: Clock }) {
+export function createSecrets({ database, clock }: { database: Database; clock: SystemClock }) {
   const columns =
     "id, name, description, created_at AS createdAt, updated_at AS updatedAt, value_updated_at AS valueUpdatedAt";
   const table = openTable(database, { name: "secrets", noun: "secret", columns, row });

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { invalidProperty, notFound, ServiceError } from "../errors";
+import type { SystemClock } from "../steady-clock";
 import type { Database } from "../store/database";
 import { parseInput } from "../validation";
 import type { EndpointTable } from "./endpoint-table";
@@ -37,7 +37,7 @@ export type Templates = ReturnType<typeof createTemplates>;
 
 export function createTemplates(deps: {
   database: Database;
-  clock: Clock;
+  clock: SystemClock;
   /** Time from the last use of a template to its release, ms. */
   templateRelease: number;
   table: TemplateTable;

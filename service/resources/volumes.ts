@@ -1,8 +1,8 @@
 import { dataCenterIds } from "serverless-compute-api/catalog";
-import type { Clock } from "serverless-compute-api/clock";
 import { restNetworkVolumePatch } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { invalidProperty, ServiceError } from "../errors";
+import type { SystemClock } from "../steady-clock";
 import type { Database } from "../store/database";
 import { requireListed } from "./catalog";
 import type { EndpointTable } from "./endpoint-table";
@@ -30,7 +30,7 @@ type VolumeChange = z.output<typeof volumeChange>;
 /** Network volumes and their rules. */
 export type Volumes = ReturnType<typeof createVolumes>;
 
-export function createVolumes(deps: { database: Database; clock: Clock; endpoints: EndpointTable }) {
+export function createVolumes(deps: { database: Database; clock: SystemClock; endpoints: EndpointTable }) {
   const { database, clock, endpoints } = deps;
   const columns = "id, name, size, data_center_id AS dataCenterId, type, created_at AS createdAt";
   const table = openTable(database, { name: "volumes", noun: "network volume", columns, row, idLength: 10 });

@@ -179,7 +179,7 @@ export function createDispatcher({
       }
       worker.pollOpened();
       try {
-        return await jobPolls.run(worker, timings.takeHold, signal, (pollEnd) => pollJobs(worker, max, pollEnd));
+        return await jobPolls.run(worker, timings.pollHold, signal, (pollEnd) => pollJobs(worker, max, pollEnd));
       } finally {
         worker.pollClosed();
       }
@@ -226,7 +226,7 @@ export function createDispatcher({
     async pollStops(worker: Worker, signal: AbortSignal): Promise<string[]> {
       const unsent = worker.sendStops();
       if (unsent.length > 0) return unsent;
-      await stopPolls.run(worker, worker.stopping.size > 0 ? stopRepeatInterval : timings.stopHold, signal, aborted);
+      await stopPolls.run(worker, worker.stopping.size > 0 ? stopRepeatInterval : timings.pollHold, signal, aborted);
       return [...worker.stopping.keys()];
     },
 

@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Clock } from "serverless-compute-api/clock";
+import type { SystemClock } from "../steady-clock";
 
 export type LogFile = ReturnType<typeof createLogFile>;
 
@@ -74,7 +74,7 @@ export const workerLogPath = (dataFolder: string, endpointId: string): string =>
 export type WorkerLogs = ReturnType<typeof createWorkerLogs>;
 
 /** Logs of the output of each endpoint's workers, in `logs/<endpoint id>.log` of a data folder. The first line creates the folder. */
-export function createWorkerLogs(dataFolder: string, clock: Clock) {
+export function createWorkerLogs(dataFolder: string, clock: SystemClock) {
   const files = new Map<string, LogFile>();
   const logOf = (endpointId: string): LogFile => {
     const file = files.get(endpointId) ?? createLogFile(workerLogPath(dataFolder, endpointId));

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
-import type { Clock } from "serverless-compute-api/clock";
 import { z } from "zod";
 import { ServiceError } from "../../errors";
+import type { SystemClock } from "../../steady-clock";
 import { parseV2, queryInteger } from "../../validation";
 import { isoTime } from "../responses";
 
@@ -105,7 +105,7 @@ function windowOf({ startTime, endTime, bucketSize, lastN }: z.output<typeof win
 }
 
 /** The billing routes of REST v2; all lists are empty, because the local service is free. */
-export function registerBillingRoutes(app: FastifyInstance, clock: Pick<Clock, "now">): void {
+export function registerBillingRoutes(app: FastifyInstance, clock: SystemClock): void {
   for (const [path, { amounts, filter, count }] of Object.entries(billingLists))
     app.get(path, async ({ query }) => {
       const windowParameters = parseV2(windowQuery, query);

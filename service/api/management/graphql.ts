@@ -1,4 +1,4 @@
-import { buildSchema, execute, GraphQLError, Kind, OperationTypeNode, validate } from "graphql";
+import { buildSchema, type DocumentNode, execute, GraphQLError, Kind, OperationTypeNode, validate } from "graphql";
 import type { Logger } from "pino";
 import { cpuFlavors, dataCenters, gpuTypes } from "serverless-compute-api/catalog";
 import { restNetworkVolumeCreate, secretCreateInput, secretValueInput } from "serverless-compute-api/shapes";
@@ -39,15 +39,18 @@ export async function executeGraphql(
     resources,
     log,
     deleteNeedsScaleDown,
+    requireKey,
   }: {
     resources: Resources;
     log: Pick<Logger, "error">;
     /** True if endpoints that still allow workers cannot be deleted. */
     deleteNeedsScaleDown: boolean;
+    /** Rejects a request without a key, unless it is public; undefined with a key. */
+    requireKey: (() => void) | undefined;
   },
 ): Promise<{ status: 200 | 400; body: object }> {
   const report = (fault: unknown): void => log.error({ err: fault }, "graphql: field failed");
-  const { data, errors } = await executeRequest(createResolvers(resources, deleteNeedsScaleDown), body);
+  const { data, errors } = await executeRequest(createResolvers(resources, deleteNeedsScaleDown), body, requireKey);
   if (!errors?.length) return { status: 200, body: { data } };
   // Clients of the hosted service expect `data` to be null if there are errors.
   const errorBody = { data: null, errors: errors.map((error) => publicError(error, report)) };
@@ -58,41 +61,42 @@ export async function executeGraphql(
 /** Fields that do not require a key, as on the hosted service. */
 const catalogFields = new Set(["gpuTypes", "cpuFlavors", "dataCenters", "serverlessGpuPools", "__typename"]);
 
-/**
- * Returns whether a request requires no key: its body is a short document that selects only the catalog, or fails validation, which the
- * hosted service checks first.
- */
-export function isPublicRequest(body: unknown): boolean {
-  try {
-    const { query } = parseInput(graphqlRequest, body);
-    const document = readDocument(query, graphqlBounds.tokensWithoutKey);
-    if (validate(schema, document).length > 0) return true;
-    return document.definitions.every(
-      (definition) =>
-        definition.kind === Kind.OPERATION_DEFINITION &&
-        definition.operation === OperationTypeNode.QUERY &&
-        definition.selectionSet.selections.every(
-          (selection) => selection.kind === Kind.FIELD && catalogFields.has(selection.name.value),
-        ),
-    );
-  } catch {
-    return false;
-  }
+/** Returns whether a document selects only the catalog. */
+const isCatalogQuery = ({ definitions }: DocumentNode): boolean =>
+  definitions.every(
+    (definition) =>
+      definition.kind === Kind.OPERATION_DEFINITION &&
+      definition.operation === OperationTypeNode.QUERY &&
+      definition.selectionSet.selections.every(
+        (selection) => selection.kind === Kind.FIELD && catalogFields.has(selection.name.value),
+      ),
+  );
+
+function readRequest(body: unknown, maxTokens: number) {
+  const { query, variables, operationName } = parseInput(graphqlRequest, body);
+  const document = readDocument(query, maxTokens);
+  return { schema, document, variableValues: variables, operationName, errors: validate(schema, document) };
 }
 
+/**
+ * Executes a request. A short document that selects only the catalog requires no key, and neither does one that fails validation, which the
+ * hosted service checks first.
+ */
 async function executeRequest(
   rootValue: object,
   body: unknown,
+  requireKey: (() => void) | undefined,
 ): Promise<{ data?: unknown; errors?: readonly unknown[] }> {
+  let request: ReturnType<typeof readRequest>;
   try {
-    const { query, variables, operationName } = parseInput(graphqlRequest, body);
-    const document = readDocument(query, graphqlBounds.tokens);
-    const errors = validate(schema, document);
-    if (errors.length > 0) return { errors };
-    return await execute({ schema, document, rootValue, variableValues: variables, operationName });
+    request = readRequest(body, requireKey ? graphqlBounds.tokensWithoutKey : graphqlBounds.tokens);
   } catch (error) {
+    requireKey?.();
     return { errors: [error] };
   }
+  if (request.errors.length > 0) return { errors: request.errors };
+  if (!isCatalogQuery(request.document)) requireKey?.();
+  return execute({ ...request, rootValue });
 }
 
 /** Arguments of the schema's types; the resources validate them by their shapes. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Clock } from "serverless-compute-api/clock";
 import { ServiceError } from "../../errors";
 import type { Resources } from "../../resources";
+import type { SystemClock } from "../../steady-clock";
 import { parseJsonBodies } from "../request-body";
 import { reservedWords } from "../responses";
 import { registerAccountRoutes } from "./account";
@@ -30,7 +30,7 @@ export function registerRestV2Routes(
     controllers: V2Controllers;
     pager: Pager;
     view: WorkerView;
-    clock: Clock;
+    clock: SystemClock;
   },
 ): void {
   const methods = new Map<string, Set<string>>();

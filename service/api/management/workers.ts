@@ -1,11 +1,11 @@
 import type { FastifyInstance } from "fastify";
-import type { Clock } from "serverless-compute-api/clock";
 import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { notFound } from "../../errors";
 import type { Resources } from "../../resources";
 import { account } from "../../resources/account";
 import { eventStreamType } from "../../server-sent-events";
+import type { SystemClock } from "../../steady-clock";
 import { parseV2, queryInteger } from "../../validation";
 import type { WorkerState } from "../../workers/worker-record";
 import { isoTime } from "../responses";
@@ -43,7 +43,7 @@ const streamHeaders = { "cache-control": "no-cache", connection: "keep-alive", "
 /** Routes for an endpoint's workers and versions: /workers, /releases, and the workers' logs. */
 export function registerWorkerRoutes(
   app: FastifyInstance,
-  { resources, view, clock, pager }: { resources: Resources; view: WorkerView; clock: Clock; pager: Pager },
+  { resources, view, clock, pager }: { resources: Resources; view: WorkerView; clock: SystemClock; pager: Pager },
 ): void {
   const { endpoints, templates } = resources;
   type Id = { Params: { id: string } };

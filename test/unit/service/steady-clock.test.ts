@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { steadyClock } from "../../../service/steady-clock";
+import { type SystemClock, steadyClock } from "../../../service/steady-clock";
 import { ManualClock } from "../../support/manual-clock";
 
 test.each([-3_600_000, 7_200_000])("ignores a change of the system time by %i ms, and reports it", async (change) => {
@@ -21,6 +21,13 @@ test("differences of the two clocks by some milliseconds are no change of the sy
     return clock.systemChange();
   });
   expect(changes).toEqual([0, 0, 3599_998, 3599_998, -1]);
+});
+
+test("cannot be used where the system's time is required, as the compiler checks", () => {
+  const isSystemClock = (_clock: SystemClock): boolean => true;
+  const clock = steadyClock(new ManualClock());
+  // @ts-expect-error its times are not those of the system
+  expect([isSystemClock(clock), isSystemClock(clock.system)]).toEqual([true, true]);
 });
 
 test("times are whole milliseconds, although monotonic time has fractions", () => {

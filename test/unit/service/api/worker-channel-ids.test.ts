@@ -7,7 +7,7 @@ import { at, pollUntil } from "../../../support/raw-http";
 
 // Under load, a body of 10 MB takes seconds, in which a silent worker must keep its job.
 const silence = { pingSilence: 600_000, takeSilence: 600_000, stopGrace: 600_000 };
-const rig = await useSharedService({ timings: { takeHold: 50, stopHold: 50, ...silence } });
+const rig = await useSharedService({ timings: { pollHold: 50, ...silence } });
 
 /** A call of the worker channel. */
 interface Call {

@@ -22,7 +22,7 @@ const v2 = v2Controllers({ resources, pager: createPager(1), serverlessUrl: () =
 /** Executes a mutation; returns the id of the object. */
 async function save(mutation: string, type: string, input: Fields): Promise<string> {
   const query = `mutation ($input: ${type}!) { ${mutation}(input: $input) { id } }`;
-  const deps = { resources, log: { error: () => undefined }, deleteNeedsScaleDown: false };
+  const deps = { resources, log: { error: () => undefined }, deleteNeedsScaleDown: false, requireKey: undefined };
   const { body } = await executeGraphql({ query, variables: { input } }, deps);
   const response: unknown = JSON.parse(JSON.stringify(body));
   expect(at(response, "errors")).toBeUndefined();

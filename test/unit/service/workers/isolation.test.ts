@@ -57,7 +57,7 @@ test("dockerArgs are the worker's arguments; dockerEntrypoint and startScript ar
 });
 
 test("the error of a handler has no secret values: in /status, in its webhook and in the store", async () => {
-  const rig = await useLocalService({ images, timings: { ...shortTimings, takeHold: 100 } });
+  const rig = await useLocalService({ images, timings: { ...shortTimings, pollHold: 100 } });
   const received = await receiveBodies();
   const value = 'the "hidden" välue\nof 2 lines';
   await rig.graphql(`mutation { secretCreate(input: {name: "hush", value: ${JSON.stringify(value)}}) { id } }`);

@@ -25,7 +25,7 @@ async function useSilentEngine() {
     await new Promise((resolve) => server.close(resolve));
   });
   const clock = new OffsetClock();
-  const rig = await useLocalService({ images, timings: { ...shortTimings, takeHold: 100 }, runtime: "auto", clock });
+  const rig = await useLocalService({ images, timings: { ...shortTimings, pollHold: 100 }, runtime: "auto", clock });
   return { rig, clock, jobs: await rig.jobsOn("tool"), connectionCount: () => sockets.length };
 }
 

@@ -10,7 +10,7 @@ import { images, scratchFile, shortTimings } from "./support/programs";
 /** An image whose workers end before they request a job. */
 const broken = { broken: `/bin/sh -c "echo 'no driver' >&2; exit 7"` };
 const useRig = (): Promise<LocalService> =>
-  useLocalService({ images: { ...images, ...broken }, timings: { ...shortTimings, takeHold: 100 } });
+  useLocalService({ images: { ...images, ...broken }, timings: { ...shortTimings, pollHold: 100 } });
 const low = { policy: { lowPriority: true } };
 
 /** Waits until workers of a broken image have exceeded the number of failures that fails a job. */

@@ -248,7 +248,7 @@ describe("the state of a worker", () => {
   });
 });
 
-test("a poll for jobs to stop is held for stopHold", async () => {
+test("a poll for jobs to stop is held for pollHold", async () => {
   const { jobs, events, clock, steady } = useJobs();
   const { registry, worker } = externalWorker();
   const faults = { jobFailure: () => undefined, stripsEmptyInput: () => false, crashesWorker: () => false };
@@ -256,7 +256,7 @@ test("a poll for jobs to stop is held for stopHold", async () => {
   const dispatcher = createDispatcher({ jobs, events, registry, clock: steady, timings, log, faults });
   const ended: string[][] = [];
   void dispatcher.pollStops(worker, new AbortController().signal).then((ids) => ended.push(ids));
-  await clock.advance(timings.stopHold - 1);
+  await clock.advance(timings.pollHold - 1);
   expect(ended).toEqual([]);
   await clock.advance(1);
   await expect.poll(() => ended).toEqual([[]]);
