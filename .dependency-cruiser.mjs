@@ -142,11 +142,6 @@ export default {
         pathNot: ["^examples/", root, estimates, "^node_modules/serverless-compute-local/index\\.ts$"],
       },
     ),
-    rule(
-      "only service/store, and the support of its tests, name libsql",
-      { path: `^(${code})(/|\\.ts$)`, pathNot: "^(service/store|test/unit/service/store/support)/" },
-      { path: named("(@libsql|libsql)") },
-    ),
   ],
   options: {
     tsPreCompilationDeps: true,

@@ -1,3 +1,4 @@
+import { existsSync, statfsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 import { readReadings, tagPrefix } from "./test/conformance/readings.mjs";
@@ -138,6 +139,13 @@ const stripped = { TEST_RESPONSES: "stripped" };
 /** Limits of suites with a real engine. How long a busy machine may take; a test waits no longer than it has to. */
 const engineLimits = { testTimeout: 180_000, hookTimeout: 180_000 };
 
+/** Environment with which tests write their files into memory if there is 1 GB: each start of a service waits several times for a disk. */
+function inMemory(folder = "/dev/shm"): Record<string, string> {
+  if (!existsSync(folder)) return {};
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize > 1e9 ? { TMPDIR: folder } : {};
+}
+
 /** A worker loads a module once for all files of a project: otherwise a third of the time would go into loading. */
 const shared = { isolate: false };
 
@@ -171,11 +179,12 @@ export default defineConfig({
           include: ["test/unit/**/*.test.ts", "test/*.test.ts"],
           exclude: [...configDefaults.exclude, ...withProcesses],
           setupFiles: ["test/support/no-processes.ts"],
+          env: inMemory(),
           ...shared,
           // Threads take an eighth less processor time than processes, and these tests change nothing that threads share.
           pool: "threads",
-          // They start no processes. On a busy machine, more workers get a larger share of its processors.
-          maxWorkers: 6,
+          // They start no processes. On a busy machine, more workers get a larger share of its processors, but each loads all modules.
+          maxWorkers: 4,
           // vitest requires a group of its own for another number of workers. It skips the files of a negative one.
           sequence: { groupOrder: 1 },
         },
