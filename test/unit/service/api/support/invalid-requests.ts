@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { expect } from "vitest";
 import { v2Controllers } from "../../../../../service/api/management/controllers";
 import { createPager } from "../../../../../service/api/management/pages";
 import { readSeedFile } from "../../../../../service/seed/seed-file";
@@ -9,69 +10,64 @@ import { type Fields, freshName, useSharedService } from "../../../../support/lo
 import { at, type RawResponse, send, stringAt } from "../../../../support/raw-http";
 import { useResources } from "../../resources/resources-rig";
 
-/** An API, or the seed file. */
-export type Api = "v1" | "v2" | "graphql" | "seed";
+/** The APIs, and the seed file. */
+export const apis = ["v1", "v2", "graphql", "seed"] as const;
+export type Api = (typeof apis)[number];
+export type Kind = "endpoint" | "template" | "volume" | "secret";
 /** Path, mutation or section of the file, and the fields of a new object. */
-export type Request = [place: string, fields: Fields];
+type Request = [place: string, fields: Fields];
 
 const rig = await useSharedService({ templateRelease: 0, workerQuota: 20 });
 const templateId = await rig.template();
 
-/** A create of an endpoint in REST v1 with these fields. */
-export const v1Endpoint = (fields: Fields): Request => [
-  "/endpoints",
-  { name: "e", templateId, workersMax: 0, ...fields },
-];
-const v2Fields = (fields: Fields): Fields => ({
+const place =
+  (at: string, required: () => Fields) =>
+  (fields: Fields): Request => [at, { ...required(), ...fields }];
+const v2Fields = {
   type: "QUEUE",
   gpu: { pools: ["AMPERE_24"] },
   scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
-  ...fields,
-});
-/** A create of an endpoint in REST v2 with these fields. */
-export const v2Endpoint = (fields: Fields): Request => [
-  "/serverless",
-  v2Fields({ name: "e", image: "acme/none:1", ...fields }),
-];
-/** An endpoint of a seed file with these fields. */
-export const seedEndpoint = (fields: Fields): Request => [
-  "endpoints",
-  v2Fields({ image: "acme/none:1", workers: { max: 0 }, ...fields }),
-];
-/** A saveEndpoint of GraphQL with these fields. */
-export const graphqlEndpoint = (fields: Fields): Request => [
-  "saveEndpoint(input: $input) { id } } #EndpointInput",
-  { name: "e", gpuIds: "AMPERE_24", templateId, workersMax: 0, ...fields },
-];
-/** A create of a template in REST v1 with these fields. */
-export const v1Template = (fields: Fields): Request => [
-  "/templates",
-  { name: freshName("t"), imageName: "acme/none:1", isServerless: true, ...fields },
-];
-/** A create of a template in REST v2 with these fields. */
-export const v2Template = (fields: Fields): Request => [
-  "/templates",
-  { name: freshName("t"), image: "acme/none:1", serverless: true, ...fields },
-];
-/** A template of a seed file with these fields. */
-export const seedTemplate = (fields: Fields): Request => [
-  "templates",
-  { image: "acme/none:1", serverless: true, ...fields },
-];
-/** A saveTemplate of GraphQL with these fields. */
-export const graphqlTemplate = (fields: Fields): Request => [
-  "saveTemplate(input: $input) { id } } #SaveTemplateInput",
-  {
-    name: freshName("t"),
-    imageName: "acme/none:1",
-    containerDiskInGb: 5,
-    volumeInGb: 0,
-    dockerArgs: "",
-    env: [],
-    isServerless: true,
-    ...fields,
+  image: "acme/none:1",
+};
+const newTemplate = () => ({ name: freshName("t"), imageName: "acme/none:1", isServerless: true });
+const newVolume = { name: "v", size: 10 };
+const graphqlTemplate = { containerDiskInGb: 5, volumeInGb: 0, dockerArgs: "", env: [] };
+
+/** Requests that create an object with these fields in addition to those that a new object requires. */
+export const requests: Record<Kind, Record<Api, (fields: Fields) => Request>> = {
+  endpoint: {
+    v1: place("/endpoints", () => ({ name: "e", templateId, workersMax: 0 })),
+    v2: place("/serverless", () => ({ ...v2Fields, name: "e" })),
+    graphql: place("saveEndpoint(input: $input) { id } } #EndpointInput", () => ({
+      name: "e",
+      gpuIds: "AMPERE_24",
+      templateId,
+      workersMax: 0,
+    })),
+    seed: place("endpoints", () => ({ ...v2Fields, workers: { max: 0 } })),
   },
-];
+  template: {
+    v1: place("/templates", newTemplate),
+    v2: place("/templates", () => ({ name: freshName("t"), image: "acme/none:1", serverless: true })),
+    graphql: place("saveTemplate(input: $input) { id } } #SaveTemplateInput", () => ({
+      ...newTemplate(),
+      ...graphqlTemplate,
+    })),
+    seed: place("templates", () => ({ image: "acme/none:1", serverless: true })),
+  },
+  volume: {
+    v1: place("/networkvolumes", () => newVolume),
+    v2: place("/network-volumes", () => newVolume),
+    graphql: place("createNetworkVolume(input: $input) { id } } #CreateNetworkVolumeInput", () => newVolume),
+    seed: place("volumes", () => ({ size: 10 })),
+  },
+  secret: {
+    v1: () => expect.unreachable("REST v1 has no secrets"),
+    v2: place("/account/secrets", () => ({})),
+    graphql: place("secretCreate(input: $input) { id } } #SecretCreateInput", () => ({})),
+    seed: place("secrets", () => ({})),
+  },
+};
 
 /** The text about the properties of a response of REST v2. */
 const problemText = (response: RawResponse): string => {
