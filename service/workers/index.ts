@@ -218,7 +218,6 @@ export function createWorkers({
         const endpoint = endpoints.get(survivor.endpointId);
         const adopted = endpoint && starter.adopt(survivor, busy.has(survivor.workerId));
         if (endpoint && adopted) pool.adopt(endpoint, adopted.started, adopted.isCurrent);
-        else survivor.remove();
       }
     },
 

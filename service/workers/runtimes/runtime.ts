@@ -52,8 +52,6 @@ export interface Survivor {
   configuration: string;
   /** Continues the worker. */
   adopt(worker: WorkerStart, serverPorts: ServerPorts | undefined): WorkerProcess;
-  /** Ends the worker. */
-  remove(): void;
 }
 
 /** The reason why a worker does not run jobs yet; `lacksStock` if nothing has room for it. */
@@ -78,8 +76,8 @@ export type Preparation = { start(worker: WorkerStart): WorkerProcess } | { read
 /** A way to run the images of workers: as containers or as pods. */
 export interface ImageRuntime {
   /**
-   * Connects the runtime; rejects with a StartError if it is required and unavailable. `survivors` are workers
-   * of an earlier service on the data folder, each of which must be adopted or removed; `earlierEnded` resolves when all others have ended.
+   * Connects the runtime; rejects with a StartError if it is required and unavailable. `survivors` are workers of an earlier service on the
+   * data folder; `listen` ends those that are not adopted before. `earlierEnded` resolves when all other earlier workers have ended.
    */
   open(): Promise<{ earlierEnded: Promise<void>; survivors: Survivor[] }>;
   /**

@@ -13,18 +13,8 @@ import { serviceName } from "./manifest";
 import { openPodPlace, serviceIdOf } from "./place";
 import { startPod } from "./pod";
 import type { KubernetesSettings } from "./settings";
-import {
-  claimBody,
-  labels,
-  objectName,
-  openGate,
-  podBody,
-  secretBody,
-  sizePatch,
-  type Variable,
-  variablesOf,
-} from "./spec";
-import { idsOf, isRunning, type Pod, podShape } from "./status";
+import { claimBody, labels, objectName, openGate, podBody, secretBody, sizePatch } from "./spec";
+import { isRunning, type Pod, podShape } from "./status";
 
 const podList = z.object({ metadata: z.object({ resourceVersion: z.string() }), items: z.array(podShape) });
 const watchEvent = z.object({ type: z.string(), object: z.looseObject({}) });
@@ -93,17 +83,16 @@ export async function createPods({
   }
 
   const list = async () => podList.parse(await cluster.call("GET", cluster.path("pods"), { query: { labelSelector } }));
-  const removeOrphan = (name: string): void =>
-    void cluster
-      .call("DELETE", cluster.path(`pods/${name}`), { body: { gracePeriodSeconds: 1 }, accepts: 404 })
-      .catch((error: unknown) => log.warn({ pod: name }, `a pod of an earlier service remains: ${messageOf(error)}`));
 
   /** Applies the state of a pod, or removes it if it has no worker. */
   function update(pod: Pod): void {
     const { name, deletionTimestamp } = pod.metadata;
     const worker = pods.get(name);
     if (worker) worker.update(pod);
-    else if (deletionTimestamp === undefined) removeOrphan(name);
+    else if (deletionTimestamp === undefined)
+      cluster
+        .call("DELETE", cluster.path(`pods/${name}`), { body: { gracePeriodSeconds: 1 }, accepts: 404 })
+        .catch((error: unknown) => log.warn({ pod: name }, `a pod of an earlier service remains: ${messageOf(error)}`));
   }
   /** Ends the worker of a deleted pod. If its creation still creates the pod again, that pod has no worker. */
   function end(name: string): void {
@@ -168,7 +157,7 @@ export async function createPods({
   async function create(
     call: typeof cluster.call,
     worker: WorkerStart,
-    variables: Variable[],
+    env: Record<string, string>,
     body: object,
   ): Promise<Pod> {
     const { volumeId, volumeSizeInGb } = worker.environment.container;
@@ -187,16 +176,16 @@ export async function createPods({
     }
     await ensure("pods", body);
     const { metadata } = podShape.parse(await call("GET", path));
-    await ensure("secrets", secretBody(worker, variables, { serviceId, podUid: metadata.uid }));
+    await ensure("secrets", secretBody(worker, env, { serviceId, podUid: metadata.uid }));
     return podShape.parse(await call("PATCH", path, { body: openGate, headers }));
   }
 
   function start(worker: WorkerStart, serverPorts: ServerPorts | undefined, adopted?: Pod): WorkerProcess {
     const name = objectName(worker.workerId);
-    const variables = variablesOf(worker.env(workerUrl, serverPorts));
+    const env = worker.env(workerUrl, serverPorts);
     // Throws for a GPU type without nodes, before anything is created.
-    const body = podBody(worker, variables, { serviceId, settings, serverPorts });
-    const createPod = adopted ? undefined : (call: typeof cluster.call) => create(call, worker, variables, body);
+    const body = podBody(worker, env, { serviceId, settings, serverPorts });
+    const createPod = adopted ? undefined : (call: typeof cluster.call) => create(call, worker, env, body);
     const process = startPod({ cluster, settings, worker, create: createPod, serverPorts, workerUrl, clock });
     if (adopted) process.update(adopted);
     pods.set(name, process);
@@ -205,9 +194,10 @@ export async function createPods({
   }
 
   const survivorOf = (pod: Pod): Survivor => ({
-    ...idsOf(pod),
+    endpointId: pod.metadata.labels[labels.endpoint] ?? "",
+    workerId: pod.metadata.labels[labels.worker] ?? "",
+    configuration: pod.metadata.annotations[labels.configuration] ?? "",
     adopt: (worker, serverPorts) => start(worker, serverPorts, pod),
-    remove: () => removeOrphan(pod.metadata.name),
   });
 
   return {

@@ -62,17 +62,6 @@ function affinityOf({ gpuTypeIds, dataCenterIds }: ContainerNeeds, settings: Kub
   return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } };
 }
 
-/** A variable of a worker's environment, and its key in the worker's Secret. */
-export interface Variable {
-  key: string;
-  name: string;
-  value: string;
-}
-
-/** The variables of an environment. Their keys are numbers, because a key allows fewer characters than the name of a variable. */
-export const variablesOf = (env: Record<string, string>): Variable[] =>
-  Object.entries(env).map(([name, value], index) => ({ key: String(index), name, value }));
-
 /** Owner labels of a service's objects. */
 const ownerLabels = (serviceId: string): Record<string, string> => ({
   [labels.manager]: "serverless-compute-local",
@@ -85,7 +74,7 @@ const ownerLabels = (serviceId: string): Record<string, string> => ({
  */
 export function podBody(
   { endpointId, workerId, configuration, environment }: WorkerStart,
-  variables: Variable[],
+  env: Record<string, string>,
   {
     serviceId,
     settings,
@@ -138,9 +127,9 @@ export function podBody(
           imagePullPolicy: "IfNotPresent",
           ...(entrypoint.length > 0 ? { command: entrypoint.map(literal) } : {}),
           ...(cmd.length > 0 ? { args: cmd.map(literal) } : {}),
-          env: variables.map((variable) => ({
-            name: variable.name,
-            valueFrom: { secretKeyRef: { name, key: variable.key } },
+          env: Object.keys(env).map((variable, index) => ({
+            name: variable,
+            valueFrom: { secretKeyRef: { name, key: String(index) } },
           })),
           ports: ports.map((containerPort) => ({ containerPort })),
           resources: { limits, requests: { "ephemeral-storage": "0" } },
@@ -160,7 +149,7 @@ export function podBody(
 /** The Secret of a worker's pod, which Kubernetes deletes with the pod: its environment and its registry's credentials. */
 export function secretBody(
   { workerId, endpointId, environment }: WorkerStart,
-  variables: Variable[],
+  env: Record<string, string>,
   { serviceId, podUid }: { serviceId: string; podUid: string },
 ): object {
   const name = objectName(workerId);
@@ -178,7 +167,8 @@ export function secretBody(
     },
     immutable: true,
     stringData: {
-      ...Object.fromEntries(variables.map(({ key, value }) => [key, value])),
+      // The keys are numbers, because a key allows fewer characters than the name of a variable.
+      ...Object.values(env),
       ...(auths ? { ".dockerconfigjson": JSON.stringify({ auths }) } : {}),
     },
   };

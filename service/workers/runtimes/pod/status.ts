@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ContainerNeeds } from "../../../resources/endpoint-lookup";
 import { endWithCode, outOfMemory, type ProgramEnd, type Waiting } from "../runtime";
 import type { KubernetesSettings } from "./settings";
-import { containerName, labels } from "./spec";
+import { containerName } from "./spec";
 
 /** A part of a response with Kubernetes' explanation of it. */
 export const explained = z.object({ reason: z.string().default(""), message: z.string().default("") });
@@ -39,13 +39,6 @@ export const podShape = z.object({
 });
 
 export type Pod = z.output<typeof podShape>;
-
-/** Ids in a pod's labels. */
-export const idsOf = ({ metadata }: Pod): { endpointId: string; workerId: string; configuration: string } => ({
-  endpointId: metadata.labels[labels.endpoint] ?? "",
-  workerId: metadata.labels[labels.worker] ?? "",
-  configuration: metadata.annotations[labels.configuration] ?? "",
-});
 
 /** The state of the worker's container. An admission webhook may have added others, such as a service mesh's proxy. */
 const stateOf = ({ status }: Pod) => status.containerStatuses.find(({ name }) => name === containerName)?.state ?? {};

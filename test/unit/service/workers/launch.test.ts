@@ -106,7 +106,7 @@ test.each<[string, (rig: Rig) => unknown, boolean, { isCurrent: boolean } | unde
     ports.push(serverPorts);
     return rig.run(worker);
   };
-  const survivor = { endpointId, workerId: "local-w", configuration, adopt, remove: () => undefined };
+  const survivor = { endpointId, workerId: "local-w", configuration, adopt };
   const outcome = rig.starter.adopt(survivor, isBusy);
   expect(outcome).toEqual(adopted && { ...adopted, started: expect.objectContaining({ id: "local-w" }) });
   expect(ports).toEqual(adopted ? [{ port: 80, healthPort: 80, healthPath: "/ping" }] : []);

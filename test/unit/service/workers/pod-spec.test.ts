@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ContainerNeeds, WorkerEnvironment } from "../../../../service/resources/endpoint-lookup";
 import { kubernetesShape } from "../../../../service/workers/runtimes/pod/settings";
-import { claimBody, podBody, secretBody, variablesOf } from "../../../../service/workers/runtimes/pod/spec";
+import { claimBody, podBody, secretBody } from "../../../../service/workers/runtimes/pod/spec";
 import type { WorkerStart } from "../../../../service/workers/runtimes/runtime";
 import { plainNeeds } from "./support/container-needs";
 
@@ -29,7 +29,7 @@ interface PodCase {
   ports?: { port: number; healthPort: number };
 }
 const podOf = ({ needs = {}, settings = {}, dockerArgs = "", env = {}, ports }: PodCase) =>
-  podBody(workerOf(needs, { dockerArgs }), variablesOf(env), {
+  podBody(workerOf(needs, { dockerArgs }), env, {
     serviceId: "s1",
     settings: kubernetesShape.parse(settings),
     serverPorts: ports && { ...ports, healthPath: "/ping" },
@@ -202,7 +202,7 @@ describe("the pod of a worker", () => {
 
 describe("the Secret of a pod", () => {
   const secretOf = (needs: Partial<ContainerNeeds>, image = "acme/worker:1") =>
-    secretBody(workerOf(needs, { image }), variablesOf({ TOKEN: "t" }), { serviceId: "s1", podUid: "u1" });
+    secretBody(workerOf(needs, { image }), { TOKEN: "t" }, { serviceId: "s1", podUid: "u1" });
 
   test("contains the environment, and ends with its pod", () => {
     expect(secretOf({})).toEqual({

@@ -4,7 +4,6 @@ import {
   deletionOf,
   endOf,
   hasRun,
-  idsOf,
   isRunning,
   type Pod,
   podShape,
@@ -210,8 +209,4 @@ test("only the state of the worker's container counts, also beside another one t
       expect([isRunning(pod), hasRun(pod)]).toEqual([isRunning(alone), hasRun(alone)]);
       expect(endOf(pod, needs)).toEqual(endOf(alone, needs));
     }
-});
-
-test("a pod without labels has empty ids", () => {
-  expect(idsOf(podOf({}))).toEqual({ endpointId: "", workerId: "", configuration: "" });
 });
