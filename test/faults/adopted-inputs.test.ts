@@ -144,6 +144,24 @@ test("an unknown input counts as a change", async () => {
   );
 });
 
+const settings = endpointInputs.filter(({ relatedInputs }) => relatedInputs?.["templateId"] !== null);
+test.each(settings)("$input is kept if the template of the program is unknown in the preview", async (row) => {
+  const { input, values, relatedInputs } = row;
+  const { ServerlessEndpoint } = kinds;
+  const inputsOf = (more: Properties): Properties =>
+    ServerlessEndpoint.check({}, { ...table.bases.ServerlessEndpoint, ...more }, naming(), [], dialect).inputs;
+  const name = freshName();
+  // REST v2 shows no template of an endpoint with its own container.
+  const container = dialect === "v2" ? { templateId: null, imageName: "own:1" } : {};
+  const existing = inputsOf({ ...container, ...relatedInputs, [input]: values[0], name });
+  const { id, outputs } = await ServerlessEndpoint.create(existing, bench.context());
+  onTestFinished(() => ServerlessEndpoint.delete(id, outputs, bench.context()));
+  const inputs = inputsOf({ templateId: Unknown.value, name, adoptExisting: true });
+  expect(await ServerlessEndpoint.adoptionWarning?.(inputs, bench.context())).toMatch(
+    /changes in place: templateId( \(now "\w+"\))?$/,
+  );
+});
+
 describe("the preview of an adoption", () => {
   const news = { imageName: "new:2", env: { B: "2" }, dockerArgs: "serve", adoptExisting: true };
   /** Warnings of a check in both provider variants. */

@@ -7,6 +7,7 @@ import { type Created, idList, type NamedInputs, type NamedObject, type ObjectDe
 import { UserError } from "../errors";
 import { hasName } from "../names";
 import { completeObject, observeObject, outputsOf, pick } from "../observation";
+import { checkInputs } from "../properties/check";
 import { alternativeOf, isDetermined, withOmitted, withoutOmitted } from "../properties/defaults";
 import { diffProperties } from "../properties/diff";
 import { propertyOf } from "../properties/schema";
@@ -42,13 +43,15 @@ function planAdoption<ApiObject extends NamedObject>(
   const observed = observeObject(definition, object, desired, context).inputs;
   const existing = toProperties(observed);
   const entries = Object.entries(properties).filter(([key]) => key in shape.shape);
-  // An unknown value counts as a change, and the object's value is as valid as any other.
-  const unknownKeys = entries.flatMap(([key, value]) => (hasUnknown(value) ? [key] : []));
+  // An unknown value counts as a change, and every check passes it.
+  const unknown = Object.fromEntries(entries.filter(([, value]) => hasUnknown(value)));
   const inputs = toProperties(
-    Object.fromEntries(entries.map(([key, value]) => [key, hasUnknown(value) ? existing[key] : value])),
+    Object.fromEntries(entries.map(([key, value]) => [key, key in unknown ? existing[key] : value])),
   );
-  const isValid = (candidate: Properties): boolean =>
-    shape.safeParse(candidate).success && (validate?.(candidate, dialect, {}) ?? []).length === 0;
+  const isValid = (candidate: Properties): boolean => {
+    const { inputs: checked, failures } = checkInputs(shape, {}, { ...candidate, ...unknown }, undefined);
+    return failures.length === 0 && (validate?.(checked, dialect, {}) ?? []).length === 0;
+  };
   let kept: Properties = {};
   const omitted = Object.keys(shape.shape).filter(
     (key) => existing[key] !== undefined && !(key in desired) && !isDetermined(shape, key, desired),
@@ -78,7 +81,7 @@ function planAdoption<ApiObject extends NamedObject>(
       : [],
   );
   const differences = diffProperties(shape, compared, merged, dialect);
-  const unknownChanges = [...unknownKeys, ...unshown]
+  const unknownChanges = [...Object.keys(unknown), ...unshown]
     .filter((key) => !differences.some(({ path }) => path[0] === key))
     .map((key): Change => ({ path: [key], kind: "update", replace: false }));
   const unverifiable = Object.entries(shape.shape).flatMap(([key, schema]) =>
