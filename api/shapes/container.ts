@@ -58,7 +58,7 @@ export const endpointContainerFields = {
     .min(1)
     .max(limits.number)
     .describe("Size of the container disk in GB. Defaults to the template's, or to 50. REST v2 only.")
-    .register(propertyOptions, { ...ofContainer, v2: "disk", reportedWhenUnset: [] }),
+    .register(propertyOptions, { ...ofContainer, v2: "disk", reportedWhenUnset: [], serviceDefault: 50 }),
   dockerArgs: containerFields.dockerArgs
     .describe(`Start arguments of the container. ${omittedContainer}`)
     .register(propertyOptions, ofContainer),

@@ -28,12 +28,13 @@ export function diffProperties(shape: z.ZodObject, olds: Properties, news: Prope
   });
 }
 
-/** The value of a property. An empty one is absent, unless it overrides the value that another property determines. */
+/** The value of a property. An empty one, or the default, is absent, unless it overrides the value that another property determines. */
 function comparedValue(shape: z.ZodObject, key: string, properties: Properties): Value | undefined {
   const schema = shape.shape[key];
-  const { determinedBy } = schema ? optionsOf(schema) : {};
+  const { determinedBy, serviceDefault } = schema ? optionsOf(schema) : {};
   const value = properties[key];
-  return determinedBy !== undefined && isEmpty(value) && !isDetermined(shape, key, properties) ? undefined : value;
+  const isDefault = isEmpty(value) || isDeepStrictEqual(value, serviceDefault);
+  return determinedBy !== undefined && isDefault && !isDetermined(shape, key, properties) ? undefined : value;
 }
 
 /** Returns true if an option of all dialects or of one applies in a dialect. */

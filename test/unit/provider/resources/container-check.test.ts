@@ -58,3 +58,18 @@ describe("the check of a container", () => {
     expect(ServerlessEndpoint.check({}, { name: "x", ...news }, naming(), [], "v2").failures).toEqual([]);
   });
 });
+
+describe("the default of a setting is like an absent one", () => {
+  test.each<Properties>([{ containerDiskInGb: 50 }, { dockerArgs: "" }, { env: {} }, { ports: "" }])(
+    "in an endpoint with its own container and %j, but a template's setting overrides it",
+    (settings) => {
+      const { diff } = ServerlessEndpoint;
+      const own = { name: "chat", imageName: "acme/chat:1" };
+      expect([diff({ ...own, ...settings }, own, "v2"), diff(own, { ...own, ...settings }, "v2")]).toEqual([[], []]);
+      const copy = { name: "chat", templateId: "t1" };
+      const changes = "env" in settings ? 0 : 1;
+      expect(diff({ ...copy, ...settings }, copy, "v2")).toHaveLength(changes);
+      expect(diff(copy, { ...copy, ...settings }, "v2")).toHaveLength(changes);
+    },
+  );
+});
