@@ -1,6 +1,5 @@
-import { createServer } from "node:http";
-import { afterAll, expect, onTestFinished, test } from "vitest";
-import { closeServer, listenOnLoopback } from "../support/loopback";
+import { afterAll, expect, test } from "vitest";
+import { serve } from "../support/loopback";
 import { at, send } from "../support/raw-http";
 import { resultIs, shows, submit, useConsole } from "./rig";
 
@@ -117,11 +116,9 @@ const hosts = ["127.0.0.1", ...(process.env["FULL"] ? ["localhost"] : [])];
 test.each(hosts)("a page of another origin (%s) has no access, although the browser has a session", async (host) => {
   const { serverlessUrl, apiKey } = rig.service;
   const page = await rig.open();
-  const stranger = createServer((_request, response) =>
+  const origin = await serve((_request, response) =>
     response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>stranger</title><body>"),
   );
-  const origin = await listenOnLoopback(stranger);
-  onTestFinished(() => closeServer(stranger));
   await page.goto(origin.replace("127.0.0.1", host));
   expect(await page.evaluate(attempts(serverlessUrl, id))).toEqual({
     "post JSON": "refused",

@@ -24,11 +24,10 @@ const bench = await useLifecycleBench({ templateRelease: 600_000 });
 /** Starts a service that returns lists and rejects every other request with `response`. */
 let response = json({}, 500);
 const lists = dialect === "v1" ? [] : { networkVolumes: [] };
-const faultyServer = await startFaultyServer(({ method }) => (method === "GET" ? json(lists) : response));
+const faultyServer = await startFaultyServer(({ method }) => (method === "GET" ? json(lists) : response), afterAll);
 /** A rejection in the dialect's form. */
 const problem = (message: string, status: number): Behaviour =>
   json(dialect === "v1" ? { message } : { title: "Problem", status, detail: message }, status);
-afterAll(() => faultyServer.close());
 
 const checked = (kind: ObjectKind, news: Properties): Properties =>
   kinds[kind].check({}, news, naming("chat-dev")).inputs;

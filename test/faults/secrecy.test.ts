@@ -43,21 +43,22 @@ const findPlaces = (value: string): string[] =>
 /** Services that reject every request and echo it, completely or only its beginning. */
 const echoes = await Promise.all(
   [1, 0.4].map((share) =>
-    startFaultyServer(({ method, body }) =>
-      method === "GET" || /^{"query":"query/.test(body)
-        ? json(
-            /podTemplate/.test(body)
-              ? { data: { podTemplate: null, myself: { podTemplates: [] } } }
-              : { data: { myself: {} }, templates: [], secrets: [], registries: [] },
-          )
-        : json(
-            { message: body.slice(0, body.length * share), errors: [{ message: `bad: ${JSON.stringify(body)}` }] },
-            400,
-          ),
+    startFaultyServer(
+      ({ method, body }) =>
+        method === "GET" || /^{"query":"query/.test(body)
+          ? json(
+              /podTemplate/.test(body)
+                ? { data: { podTemplate: null, myself: { podTemplates: [] } } }
+                : { data: { myself: {} }, templates: [], secrets: [], registries: [] },
+            )
+          : json(
+              { message: body.slice(0, body.length * share), errors: [{ message: `bad: ${JSON.stringify(body)}` }] },
+              400,
+            ),
+      afterAll,
     ),
   ),
 );
-afterAll(() => Promise.all(echoes.map((echo) => echo.close())));
 
 const faults: Fault[] = [
   { kind: "dropResponse" },

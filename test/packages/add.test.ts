@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { basename, delimiter, dirname, join } from "node:path";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { installPackages } from "../../scripts/add/installation.mjs";
@@ -9,7 +8,7 @@ import { run } from "../../scripts/child.mjs";
 import { hasPython } from "../plugin/support/guide-room";
 import { writePolicyHost } from "../plugin/support/policy-host";
 import { repository } from "../plugin/support/sdk";
-import { closeServer, listenOnLoopback } from "../support/loopback";
+import { serve } from "../support/loopback";
 import { type CleanRoom, createCleanRoom } from "./support/clean-room";
 
 const hasVenv = await hasPython();
@@ -32,15 +31,13 @@ async function projectWith(files: Record<string, string>): Promise<CleanRoom> {
 
 /** Starts a registry with one package, whose download never ends. Returns its address. */
 async function startSilentRegistry(name: string, onDownload: () => void): Promise<string> {
-  const server = createServer((request, response) => {
+  const address = await serve((request, response) => {
     if (request.url?.endsWith(".tgz")) return onDownload();
     const dist = { tarball: `${address}/package.tgz`, shasum: "0".repeat(40) };
     const versions = { "1.0.0": { name, version: "1.0.0", dist } };
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify({ name, "dist-tags": { latest: "1.0.0" }, versions }));
   });
-  const address = await listenOnLoopback(server);
-  onTestFinished(() => closeServer(server));
   return address;
 }
 

@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { onTestFinished } from "vitest";
 import { hangUp, readBody, reset, type ScriptedResponse, sendHalf } from "./broken-responses";
+import type { AtEnd } from "./folders";
 import { closeServer, listenOnLoopback } from "./loopback";
 
 /** Reaction of the server to one request. */
@@ -44,9 +46,10 @@ export const json = (body: unknown, status = 200, headers: Record<string, string
   body: JSON.stringify(body),
 });
 
-/** Starts the server on a free port. `behaviours` returns the reaction to a request, or lists reactions in order; the last one repeats. */
+/** Starts the server on a free port; it stops at the end. `behaviours` returns the reaction to a request, or lists reactions in order; the last one repeats. */
 export async function startFaultyServer(
   behaviours: Behaviour[] | ((request: ReceivedRequest, count: number) => Behaviour),
+  atEnd: AtEnd = onTestFinished,
 ): Promise<FaultyServer> {
   const requests: ReceivedRequest[] = [];
 
@@ -86,5 +89,7 @@ export async function startFaultyServer(
     connections += 1;
   });
   const origin = await listenOnLoopback(server);
-  return { origin, requests, connections: () => connections, close: () => closeServer(server) };
+  const close = () => closeServer(server);
+  atEnd(close);
+  return { origin, requests, connections: () => connections, close };
 }

@@ -1,5 +1,7 @@
-import type { Server as HttpServer } from "node:http";
+import { createServer as createHttpServer, type Server as HttpServer, type RequestListener } from "node:http";
 import { createServer, type Server } from "node:net";
+import { onTestFinished } from "vitest";
+import type { AtEnd } from "./folders";
 
 /** Starts a server on a free loopback port. Returns its origin, `http://127.0.0.1:port`. */
 export async function listenOnLoopback(server: Server): Promise<string> {
@@ -10,6 +12,13 @@ export async function listenOnLoopback(server: Server): Promise<string> {
   const address = server.address();
   if (address === null || typeof address === "string") throw new Error("the server listens on no port");
   return `http://127.0.0.1:${address.port}`;
+}
+
+/** Starts an HTTP server on a free loopback port, which stops at the end. Returns its origin. */
+export function serve(listener: RequestListener, atEnd: AtEnd = onTestFinished): Promise<string> {
+  const server = createHttpServer(listener);
+  atEnd(() => closeServer(server));
+  return listenOnLoopback(server);
 }
 
 /**

@@ -23,16 +23,12 @@ export async function startScriptedService(
   respond: (request: ReceivedRequest, count: number) => Behaviour,
   dialect: Dialect = "v1",
 ) {
-  const server = await startFaultyServer(respond);
+  const { origin, requests } = await startFaultyServer(respond);
   const clock = instantClock();
-  const { origin, requests } = server;
   const addresses = { baseUrl: `${origin}/${dialect}`, graphqlUrl: `${origin}/graphql`, serverlessUrl: origin };
   const settings = { clients: { apiKey: "sck-key-of-the-test", dialect, ...addresses, clock, random: () => 0 } };
   const clients = createClients(settings.clients);
-  onTestFinished(async () => {
-    await clients.close();
-    await server.close();
-  });
+  onTestFinished(() => clients.close());
   const messages: string[] = [];
   const report = (text: string): void => void messages.push(text);
   const context: Context = { ...quietContext({ clients, clock }), progress: report, warn: report };

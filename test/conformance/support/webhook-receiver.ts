@@ -1,6 +1,6 @@
-import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { afterAll, type TestContext, vi } from "vitest";
-import { closeServer, listenOnLoopback } from "../../support/loopback";
+import { serve } from "../../support/loopback";
 import { skip, type Target } from "../../support/target";
 
 /** One received call. */
@@ -25,7 +25,7 @@ interface WebhookReceiver {
 export async function useWebhookReceiver(): Promise<WebhookReceiver> {
   const responses = new Map<string, number[]>();
   const calls = new Map<string, Notification[]>();
-  const server = createServer(async (request, response) => {
+  const origin = await serve(async (request, response) => {
     const name = String(request.url).slice(1);
     let text = "";
     for await (const part of request) text += part;
@@ -36,9 +36,7 @@ export async function useWebhookReceiver(): Promise<WebhookReceiver> {
     ]);
     const statuses = responses.get(name) ?? [];
     response.writeHead(statuses[received.length] ?? statuses.at(-1) ?? 200).end();
-  });
-  const origin = await listenOnLoopback(server);
-  afterAll(() => closeServer(server));
+  }, afterAll);
   return {
     address(name, ...statuses) {
       responses.set(name, statuses);

@@ -1,8 +1,7 @@
-import { createServer } from "node:http";
 import { afterAll, afterEach } from "vitest";
 import { hangUp, readBody } from "../../support/broken-responses";
 import type { LifecycleBench } from "../../support/lifecycle-bench";
-import { closeServer, listenOnLoopback } from "../../support/loopback";
+import { serve } from "../../support/loopback";
 import { at } from "../../support/raw-http";
 import type { Run } from "./deployment";
 import { contextAt } from "./wrong-addresses";
@@ -50,7 +49,7 @@ export async function useImageJobs(bench: LifecycleBench): Promise<ImageJobs> {
     const { json } = await bench.rest("GET", `/endpoints/${id}?includeTemplate=true`);
     return { image: String(at(json, "template", "imageName")), idleTimeout: Number(at(json, "idleTimeout")) };
   };
-  const server = createServer(async (request, response) => {
+  const serverlessUrl = await serve(async (request, response) => {
     await readBody(request);
     const [, , endpointId = "", operation = "", id = ""] = (request.url ?? "").split("/");
     if (killed()) return hangUp(request);
@@ -63,9 +62,7 @@ export async function useImageJobs(bench: LifecycleBench): Promise<ImageJobs> {
     };
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify(bodies[operation]));
-  });
-  const serverlessUrl = await listenOnLoopback(server);
-  afterAll(() => closeServer(server));
+  }, afterAll);
   const endKill = (): void => {
     isKilled = false;
     bench.proxy.clear();

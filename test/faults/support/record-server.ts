@@ -139,15 +139,11 @@ function v1Response({ url, body }: ReceivedRequest, kind: Kind, record: object):
 /** Creates clients of a service that returns one object as `record`; closed after the test. */
 export async function clientsReturning(dialect: Dialect, kind: Kind, record: object): Promise<Clients> {
   const respond = dialect === "v1" ? v1Response : v2Response;
-  const server = await startFaultyServer((request) => respond(request, kind, record));
-  const { origin } = server;
+  const { origin } = await startFaultyServer((request) => respond(request, kind, record));
   // The same for every server, because the address of an endpoint is an output.
   const serverlessUrl = "http://127.0.0.1:9";
   const addresses = { baseUrl: `${origin}/${dialect}`, graphqlUrl: `${origin}/graphql`, serverlessUrl };
   const clients = createClients({ apiKey: "sck-key-of-the-test", ...addresses });
-  onTestFinished(async () => {
-    await clients.close();
-    await server.close();
-  });
+  onTestFinished(() => clients.close());
   return clients;
 }

@@ -35,8 +35,7 @@ export const contextAtNobody = async (bench: LifecycleBench): Promise<Context> =
 
 /** A verb's context in dialect v1 whose clients lead to a service that has retired REST v1 and GraphQL. */
 export async function contextAtRetired(bench: LifecycleBench): Promise<Context> {
-  const { close, origin } = await startFaultyServer([json({ message: "use v2" }, 410)]);
-  onTestFinished(close);
+  const { origin } = await startFaultyServer([json({ message: "use v2" }, 410)]);
   return contextAt(bench, origin, { dialect: "v1", baseUrl: `${origin}/v1` });
 }
 

@@ -1,9 +1,8 @@
-import { createServer } from "node:http";
 import { type JobRecord, systemClock } from "serverless-compute-api";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { apiKey, clientsAt, startRig } from "../../support/client-rig";
 import { type Behaviour, json } from "../../support/faulty-server";
-import { closeServer, listenOnLoopback } from "../../support/loopback";
+import { serve } from "../../support/loopback";
 
 const queued = { id: "job-1", status: "IN_QUEUE" };
 const running = { id: "job-1", status: "IN_PROGRESS" };
@@ -156,12 +155,11 @@ describe("streamJob", () => {
   });
 
   test("waits for a response that the service holds longer than the timeout of an attempt", async () => {
-    const server = createServer(({ url }, response) => {
+    const origin = await serve(({ url }, response) => {
       if (url?.includes("/stream/")) setTimeout(() => response.end("[]"), 150);
       else response.end(JSON.stringify(completed));
     });
-    const { clients, result } = clientsAt(await listenOnLoopback(server), { attemptTimeout: 50 });
-    onTestFinished(() => closeServer(server));
+    const { clients, result } = clientsAt(origin, { attemptTimeout: 50 });
     expect(await result(collect(clients.jobs.streamJob("ep", "job-1")))).toEqual({ outputs: [] });
   });
 

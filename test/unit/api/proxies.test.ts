@@ -10,11 +10,7 @@ const clientsFor = (origin: string, proxies: Proxies) => {
   return { management: clients.management, failure };
 };
 
-async function service(): Promise<FaultyServer> {
-  const server = await startFaultyServer([json([])]);
-  onTestFinished(() => server.close());
-  return server;
-}
+const service = (): Promise<FaultyServer> => startFaultyServer([json([])]);
 
 async function proxyTo(target: string | number): Promise<ConnectProxy> {
   const proxy = await startConnectProxy(target);

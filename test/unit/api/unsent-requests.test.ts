@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { createServer as createRawServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { clientsAt, recordRetryDelays } from "../../support/client-rig";
-import { closeServer, listenOnLoopback, unusedOrigin } from "../../support/loopback";
+import { closeServer, listenOnLoopback, serve, unusedOrigin } from "../../support/loopback";
 import { volumeRecord } from "../../support/records";
 
 const volume = { name: "v", size: 10, dataCenterId: "EU-RO-1" };
@@ -50,9 +50,7 @@ test("a peer that does not speak HTTP fails immediately", async () => {
 });
 
 test("https to a service without TLS fails immediately as a TLS error", async () => {
-  const server = createServer();
-  const origin = await listenOnLoopback(server);
-  onTestFinished(() => closeServer(server));
+  const origin = await serve(() => undefined);
   const { clients, failure } = clientsAt(origin.replace("http:", "https:"));
   const error = await failure(clients.management.createNetworkVolume(volume));
   expect(error).toMatchObject({ code: "not_tls", retryable: false, ambiguous: false });

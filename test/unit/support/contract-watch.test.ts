@@ -8,10 +8,7 @@ const volume = { id: "v1", name: "models", size: 20, dataCenter: "EU-RO-1", type
 async function start(behaviours: Behaviour[]) {
   const origin = await startFaultyServer(behaviours);
   const proxy = await startRecordingProxy(origin.origin);
-  onTestFinished(async () => {
-    await proxy.close();
-    await origin.close();
-  });
+  onTestFinished(() => proxy.close());
   const call = async (method: string, path: string, body?: object): Promise<void> => {
     const init = body && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
     const response = await fetch(proxy.origin + path, { method, ...init });

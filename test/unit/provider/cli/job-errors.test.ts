@@ -1,24 +1,16 @@
 import { noResponse } from "serverless-compute-api";
 import { type JobService, runJob } from "serverless-compute-api/job-commands";
-import { expect, onTestFinished, test } from "vitest";
-import { type Behaviour, json, startFaultyServer } from "../../../support/faulty-server";
+import { expect, test } from "vitest";
+import { type Behaviour, json } from "../../../support/faulty-server";
 import { ManualClock } from "../../../support/manual-clock";
-import { setEnvironment } from "./job-service";
+import { chat, useScriptedAccount } from "./job-service";
 import { command, recordingTerminal } from "./terminal";
 
 const request = { method: "GET", url: "http://127.0.0.1/v2/ep1/status/j1" };
 
-const endpoint = { id: "ep1", name: "chat", workers: {}, scaling: { type: "QUEUE_DELAY", queueDelay: 4 } };
-
 test("jobs prints the message of an SDK's error without its traceback", async () => {
   const error = JSON.stringify({ error_type: "<class 'ValueError'>", error_message: "no model", error_traceback: "x" });
-  const { origin, close } = await startFaultyServer(({ url }) =>
-    url.startsWith("/v2/serverless")
-      ? json({ endpoints: [endpoint] })
-      : json({ requests: [{ id: "j1", status: "FAILED", executionTime: 7, error }] }),
-  );
-  onTestFinished(close);
-  setEnvironment({ SERVERLESS_COMPUTE_API_KEY: "k".repeat(32), SERVERLESS_COMPUTE_URL: origin });
+  await useScriptedAccount(() => json({ requests: [{ id: "j1", status: "FAILED", executionTime: 7, error }] }));
   const { out } = await command(["jobs", "chat"]);
   expect(out).toMatch(/^j1 +FAILED +7 ms +no model$/m);
 });
@@ -31,12 +23,7 @@ test.each([
 ])(
   "a wait of run %s that fails names the job, because it continues: the service %s",
   async (flag, _what, response, reason) => {
-    const { origin, close } = await startFaultyServer(({ url, method }) => {
-      if (url.startsWith("/v2/serverless")) return json({ endpoints: [endpoint] });
-      return method === "POST" ? json({ id: "j1", status: "IN_QUEUE" }) : response;
-    });
-    onTestFinished(close);
-    setEnvironment({ SERVERLESS_COMPUTE_API_KEY: "k".repeat(32), SERVERLESS_COMPUTE_URL: origin });
+    await useScriptedAccount(({ method }) => (method === "POST" ? json({ id: "j1", status: "IN_QUEUE" }) : response));
     const { code, out, err } = await command(["run", "chat", "{}", flag]);
     expect({ code, out }).toEqual({ code: 1, out: "" });
     expect(err).toContain('the wait for job j1 failed, and "job j1" prints its record: ');
@@ -51,7 +38,7 @@ test.each(["sync", "stream"] as const)(
     let failures = 0;
     const service: JobService = {
       clock,
-      endpoints: async () => [endpoint],
+      endpoints: async () => [chat],
       async send(method, _endpointId, path) {
         if (method === "GET" && failures++ < 3) throw new Error("for users", { cause: noResponse(1, request, true) });
         const body = path.startsWith("stream/")
@@ -78,7 +65,7 @@ test.each([
   const streams: unknown[][] = [...responses];
   const service: JobService = {
     clock,
-    endpoints: async () => [endpoint],
+    endpoints: async () => [chat],
     async send(_method, _endpointId, path) {
       const isOver = streams.length < 2;
       const record = {
@@ -103,7 +90,7 @@ test.each([
   const times: number[] = [];
   const service: JobService = {
     clock,
-    endpoints: async () => [endpoint],
+    endpoints: async () => [chat],
     async send(_method, _endpointId, path) {
       if (path.startsWith("stream/")) return { status: 200, text: "[]" };
       if (path !== "health")
@@ -121,18 +108,15 @@ test.each([
 test("run --sync and --stream print the result although their endpoint's /health hangs or fails", async () => {
   const names = ["hang --sync", "hang --stream", "fail --sync", "fail --stream"];
   const healthReads = new Set<string>();
-  const { origin, close } = await startFaultyServer(({ url, method }) => {
-    if (url.startsWith("/v2/serverless"))
-      return json({ endpoints: names.map((name) => ({ ...endpoint, id: name.replace(" --", "-"), name })) });
+  const endpoints = names.map((name) => ({ ...chat, id: name.replace(" --", "-"), name }));
+  await useScriptedAccount(({ url, method }) => {
     const [, id = ""] = /\/v2\/([^/]+)\//.exec(url) ?? [];
     if (url.includes("/stream/")) return json([]);
     if (!url.includes("/health"))
       return json({ id: "j1", status: healthReads.has(id) && method === "GET" ? "COMPLETED" : "IN_QUEUE", output: 1 });
     healthReads.add(id);
     return id.startsWith("hang") ? { action: "hang" } : json({ message: "not allowed" }, 403);
-  });
-  onTestFinished(close);
-  setEnvironment({ SERVERLESS_COMPUTE_API_KEY: "k".repeat(32), SERVERLESS_COMPUTE_URL: origin });
+  }, endpoints);
   // All at a time, because /health is read after 5 s.
   const results = names.map((name) => command(["run", name, "{}", name.endsWith("--sync") ? "--sync" : "--stream"]));
   const synced = { code: 0, out: '{"id":"j1","status":"COMPLETED","output":1}', err: "" };
@@ -158,13 +142,10 @@ test.each<[string[], string, Behaviour, string]>([
   [["run", "chat", "{}", "--stream"], "/run", withoutId, '"id" in the response'],
   [["run", "chat", "{}", "--sync"], "/status/", page, "the wait for job j1 failed"],
 ])("%j reports an invalid response of %s in one line", async (words, path, response, message) => {
-  const { origin, close } = await startFaultyServer(({ url }) => {
-    if (url.startsWith("/v2/serverless")) return json({ endpoints: [endpoint] });
+  await useScriptedAccount(({ url }) => {
     if (url.includes(path)) return response;
     return url.includes("/requests") ? json({}, 404) : json({ id: "j1", status: "IN_QUEUE", stream: [] });
   });
-  onTestFinished(close);
-  setEnvironment({ SERVERLESS_COMPUTE_API_KEY: "k".repeat(32), SERVERLESS_COMPUTE_URL: origin });
   const { code, err } = await command(words);
   expect(code).toBe(1);
   expect(err).toContain(message);

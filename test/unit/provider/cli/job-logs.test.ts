@@ -4,10 +4,10 @@ import { systemClock } from "serverless-compute-api/clock";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { main } from "../../../../provider/cli/main";
 import { createEndpoint } from "../../../support/endpoint";
-import { json, startFaultyServer } from "../../../support/faulty-server";
+import { json } from "../../../support/faulty-server";
 import { send } from "../../../support/raw-http";
 import { program, runLine } from "../../service/cli/command";
-import { setEnvironment, startCuttingProxy, useJobService } from "./job-service";
+import { setEnvironment, startCuttingProxy, useJobService, useScriptedAccount } from "./job-service";
 import { command } from "./terminal";
 
 const { service, data, ids, environment } = await useJobService();
@@ -120,10 +120,8 @@ describe("logs --follow", () => {
       `id: ${id}/000000000042\ndata: ${JSON.stringify({ source: "container", line, ts: id })}\n\n`;
     const [first, second] = ["2026-11-28T10:00:00.000000001Z", "2026-11-28T10:00:00.000000002Z"];
     const events = [event(first, "one"), event(second, "two")];
-    const endpoint = { id: "ep1", name: "chat", workers: {}, scaling: { type: "QUEUE_DELAY", queueDelay: 4 } };
-    const { origin, requests, close } = await startFaultyServer(({ url, headers }) => {
+    const { origin, requests } = await useScriptedAccount(({ url, headers }) => {
       if (url.endsWith("/workers")) return json({ workers: [{ id: "w1", status: "RUNNING", isStale: false }] });
-      if (!url.includes("/logs")) return json({ endpoints: [endpoint] });
       const position = headers["last-event-id"];
       const text = events.slice(position === `${second}/000000000042` ? 1 : 0).join("");
       const head = { status: 200, headers: { "content-type": "text/event-stream" } };
@@ -131,7 +129,6 @@ describe("logs --follow", () => {
       if (position === undefined) return { action: "truncate", ...head, body: text };
       return { action: "respond", ...head, body: text };
     });
-    onTestFinished(close);
     const { texts, stop } = follow("chat", { SERVERLESS_COMPUTE_URL: origin });
     const logRequests = () => requests.filter(({ url }) => url.includes("/logs"));
     await expect.poll(() => logRequests().length).toBeGreaterThan(2);

@@ -4,6 +4,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, onTestFinished, vi } from "vitest";
 import { createEndpoint } from "../../../support/endpoint";
+import { type Behaviour, json, type ReceivedRequest, startFaultyServer } from "../../../support/faulty-server";
 import { scratchFolder } from "../../../support/folders";
 import { serviceDefaults, useSharedService } from "../../../support/local-service";
 import { freePort } from "../../../support/loopback";
@@ -55,6 +56,23 @@ export function setEnvironment(variables: Record<string, string | undefined>): v
   for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
   // Not by afterEach here: without isolation, only the first file that loads this module would get it.
   onTestFinished(() => void vi.unstubAllEnvs());
+}
+
+/** An endpoint in a list of REST v2. */
+export const chat = {
+  id: "ep1",
+  name: "chat",
+  workers: {},
+  scaling: { type: "QUEUE_DELAY", queueDelay: 4 },
+};
+
+/** Starts a service with these endpoints, which `respond` simulates otherwise, and sets its address and a key until the end of the test. */
+export async function useScriptedAccount(respond: (request: ReceivedRequest) => Behaviour, endpoints = [chat]) {
+  const { origin, requests } = await startFaultyServer((request) =>
+    /^\/v2\/serverless(\?|$)/.test(request.url) ? json({ endpoints }) : respond(request),
+  );
+  setEnvironment({ SERVERLESS_COMPUTE_API_KEY: "k".repeat(32), SERVERLESS_COMPUTE_URL: origin });
+  return { origin, requests };
 }
 
 /** Starts a proxy whose connections a test can cut. */

@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createEndpoint } from "../../../support/endpoint";
-import { json, startFaultyServer } from "../../../support/faulty-server";
+import { json } from "../../../support/faulty-server";
 import { unusedOrigin } from "../../../support/loopback";
 import { program, runLine } from "../../service/cli/command";
-import { exactChunks, setEnvironment, useJobService } from "./job-service";
+import { exactChunks, setEnvironment, useJobService, useScriptedAccount } from "./job-service";
 import { command } from "./terminal";
 
 const { service, data, ids, environment } = await useJobService();
@@ -239,16 +239,10 @@ test.each<[string, () => ReturnType<typeof json>]>([
   ["an unknown path", () => json({ error: "not found" }, 404)],
   ["a list in another form", () => json({ items: [] })],
 ])("jobs prints the counts of /health if the response to a list of jobs is %s", async (_what, list) => {
-  const { origin, requests, close } = await startFaultyServer(({ url }) => {
-    if (url.startsWith("/v2/serverless"))
-      return json({
-        endpoints: [{ id: "ep1", name: "chat", workers: {}, scaling: { type: "QUEUE_DELAY", queueDelay: 4 } }],
-      });
-    if (url.endsWith("/health"))
-      return json({ jobs: { completed: 12, failed: 3, inProgress: 1, inQueue: 20, retried: 0 }, workers: {} });
-    return list();
-  });
-  onTestFinished(close);
+  const counts = { completed: 12, failed: 3, inProgress: 1, inQueue: 20, retried: 0 };
+  const { origin, requests } = await useScriptedAccount(({ url }) =>
+    url.endsWith("/health") ? json({ jobs: counts, workers: {} }) : list(),
+  );
   expect(await accountLine(["jobs", "chat"], { SERVERLESS_COMPUTE_URL: origin })).toEqual({
     code: 0,
     out: [
@@ -261,12 +255,7 @@ test.each<[string, () => ReturnType<typeof json>]>([
 });
 
 test("run sends the exact input, and reports after a lost response that the job may have been queued", async () => {
-  const { origin, requests, close } = await startFaultyServer(({ url }) =>
-    url.startsWith("/v2/serverless")
-      ? json({ endpoints: [{ id: "ep1", name: "chat", workers: {}, scaling: { type: "QUEUE_DELAY", queueDelay: 4 } }] })
-      : { action: "hang up" },
-  );
-  onTestFinished(close);
+  const { origin, requests } = await useScriptedAccount(() => ({ action: "hang up" }));
   const input = `{"list":[${exactChunks}]}`;
   const { code, err } = await accountLine(["run", "chat", input], { SERVERLESS_COMPUTE_URL: origin });
   expect({ code, err }).toEqual({

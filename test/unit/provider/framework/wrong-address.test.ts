@@ -14,8 +14,7 @@ const contextAtAddress = (origin: string): Context =>
   contextAt(bench, origin, { baseUrl: `${origin}/v9`, graphqlUrl: `${origin}/graphqls` });
 
 /** A server without our routes, which responds in JSON. */
-const otherServer = await startFaultyServer(() => json({ message: "not found" }, 404));
-afterAll(() => otherServer.close());
+const otherServer = await startFaultyServer(() => json({ message: "not found" }, 404), afterAll);
 
 const kindsAndInputs: ["Template" | "ServerlessEndpoint" | "NetworkVolume" | "Secret", Properties][] = [
   ["Template", { imageName: "a:1" }],

@@ -124,7 +124,6 @@ test.each<[source: string, provider: string, args: object, variable: string, nam
   "a rejected key from %s is reported with its source, by resources, lookups and lists",
   async (_, provider, args, variable, names) => {
     const server = await startFaultyServer([json({ message: "who are you?" }, 401)]);
-    onTestFinished(() => server.close());
     vi.stubEnv("SERVERLESS_COMPUTE_API_KEY", variable);
     onTestFinished(() => void vi.unstubAllEnvs());
     const host = createProviderProcess(() => undefined);

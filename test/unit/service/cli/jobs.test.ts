@@ -110,8 +110,7 @@ test.each<[string, Behaviour, retryable: boolean]>([
   async (_what, behaviour, retryable) => {
     const scratch = scratchFolder();
     ensureApiKey(scratch, undefined);
-    const { origin, close } = await startFaultyServer([behaviour]);
-    onTestFinished(close);
+    const { origin } = await startFaultyServer([behaviour]);
     writeServiceAddress(scratch, { serverlessUrl: origin, pid: process.pid });
     const failure = connectToJobs(scratch).send("GET", "ep", "health", undefined, 200);
     await expect(failure).rejects.toMatchObject({ name: "StartError", retryable });

@@ -1,10 +1,10 @@
-import { createServer, type RequestListener } from "node:http";
+import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { createService } from "serverless-compute-local";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { writeServiceAddress } from "../../../../service/store/service-address";
 import { createEndpoint } from "../../../support/endpoint";
-import { closeServer, listenOnLoopback } from "../../../support/loopback";
+import { serve } from "../../../support/loopback";
 import { at, pollUntil, send, stringAt } from "../../../support/raw-http";
 import { handlerFile } from "../../../support/target";
 import { command, runLine, startService, useFolder } from "./command";
@@ -115,9 +115,7 @@ describe("status exits with 1 and one line with the next step", () => {
   };
   /** Starts a server on a free port, and records it as the service of the folder. */
   const startAsService = async (listener: RequestListener): Promise<string> => {
-    const server = createServer(listener);
-    const serverlessUrl = await listenOnLoopback(server);
-    onTestFinished(() => closeServer(server));
+    const serverlessUrl = await serve(listener);
     writeServiceAddress(data, { serverlessUrl, pid: process.pid });
     return serverlessUrl;
   };

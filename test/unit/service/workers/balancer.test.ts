@@ -1,9 +1,8 @@
-import { createServer } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
 import { steadyClock } from "../../../../service/steady-clock";
 import { createBalancer } from "../../../../service/workers/balancer";
 import type { ProcessEnd } from "../../../../service/workers/runtimes/runtime";
-import { closeServer, listenOnLoopback } from "../../../support/loopback";
+import { serve } from "../../../support/loopback";
 import { ManualClock } from "../../../support/manual-clock";
 import { managedWorkers, runningProgram } from "./support/managed-worker";
 
@@ -16,9 +15,8 @@ async function useBalancer(problem?: string) {
   const health = new Map<string, number>();
   const timings = { healthInterval: 1000, requestWait: 60_000 };
   const balancer = createBalancer({ ...pool, clock: steadyClock(clock), timings, waitReason: () => problem });
-  const server = createServer(({ url = "" }, response) => response.writeHead(health.get(url.slice(1)) ?? 200).end());
-  const port = Number(new URL(await listenOnLoopback(server)).port);
-  onTestFinished(() => closeServer(server));
+  const origin = await serve(({ url = "" }, response) => response.writeHead(health.get(url.slice(1)) ?? 200).end());
+  const port = Number(new URL(origin).port);
   /** Adds a worker, and waits for its first health check. */
   async function add(id: string, status = 200) {
     health.set(id, status);

@@ -1,18 +1,17 @@
-import { createServer } from "node:http";
 import { systemClock } from "serverless-compute-api/clock";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { steadyClock } from "../../../../service/steady-clock";
 import { createEngineClient } from "../../../../service/workers/runtimes/container/engine-client";
 import { createImages } from "../../../../service/workers/runtimes/container/images";
 import { openPulledImages } from "../../../../service/workers/runtimes/container/pulled-images";
 import { scratchFolder } from "../../../support/folders";
-import { closeServer, listenOnLoopback } from "../../../support/loopback";
+import { serve } from "../../../support/loopback";
 
 /** An engine that has the image "present", and responds to each pull with these lines, one a second. */
 async function useEngine({ status = 200, progress = [] }: { status?: number; progress?: object[] } = {}) {
   const pulls: { image: string | null; auth: unknown }[] = [];
   const removals: string[] = [];
-  const server = createServer((request, response) => {
+  const origin = await serve((request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://engine");
     if (request.method === "GET") {
       const found = pathname === "/images/present/json" ? 200 : 404;
@@ -29,8 +28,7 @@ async function useEngine({ status = 200, progress = [] }: { status?: number; pro
     });
     return response.writeHead(status).end(progress.map((line) => `${JSON.stringify(line)}\n`).join(""));
   });
-  const port = Number(new URL(await listenOnLoopback(server)).port);
-  onTestFinished(() => closeServer(server));
+  const port = Number(new URL(origin).port);
   let time = 0;
   const clock = { ...systemClock, now: () => (time += 1000) };
   const pulled: string[] = [];

@@ -1,4 +1,3 @@
-import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
@@ -6,7 +5,7 @@ import { readStore } from "../../../../service/store/database";
 import { readWorkerToken } from "../../../../service/workers/tokens";
 import type { JobApi } from "../../../support/job-api";
 import { useLocalService } from "../../../support/local-service";
-import { closeServer, listenOnLoopback } from "../../../support/loopback";
+import { serve } from "../../../support/loopback";
 import { allowSecret } from "../../../support/secret-scan";
 import { images, shortTimings } from "./support/programs";
 
@@ -15,12 +14,11 @@ const env = z.record(z.string(), z.string());
 /** Starts a receiver of webhooks, closed after the test. */
 async function receiveBodies() {
   const bodies: string[] = [];
-  const server = createServer(async (request, response) => {
+  const origin = await serve(async (request, response) => {
     bodies.push(await text(request));
     response.end();
   });
-  onTestFinished(() => closeServer(server));
-  return { url: `${await listenOnLoopback(server)}/`, bodies };
+  return { url: `${origin}/`, bodies };
 }
 
 /** The records of all jobs in a store. */

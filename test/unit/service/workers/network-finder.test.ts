@@ -1,9 +1,8 @@
-import { createServer } from "node:http";
 import { json } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { createEngineClient } from "../../../../service/workers/runtimes/container/engine-client";
 import { createNetworkFinder } from "../../../../service/workers/runtimes/container/network";
-import { closeServer, listenOnLoopback } from "../../../support/loopback";
+import { serve } from "../../../support/loopback";
 
 const gateways = [{}, { Gateway: "fd00::1" }, { Gateway: "172.30.0.1" }];
 const direct = { name: "net", serverlessUrl: "http://172.30.0.1:7", extraHosts: [], isDirect: true };
@@ -30,7 +29,7 @@ async function useEngine({
 } = {}) {
   const creates: unknown[] = [];
   let isCreated = exists;
-  const server = createServer(async (request, response) => {
+  const origin = await serve(async (request, response) => {
     if (request.method === "GET" && request.url === "/networks/net")
       return response.writeHead(isCreated ? 200 : 404).end(JSON.stringify({ IPAM: { Config: configs } }));
     const body = await json(request);
@@ -39,8 +38,7 @@ async function useEngine({
     isCreated = !isRejected;
     return response.writeHead(isRejected ? status : 201).end('{"message":"rejected"}');
   });
-  const port = Number(new URL(await listenOnLoopback(server)).port);
-  onTestFinished(() => closeServer(server));
+  const port = Number(new URL(origin).port);
   const find = createNetworkFinder({
     client: createEngineClient({ displayUrl: "engine", host: "127.0.0.1", port }),
     name: "net",

@@ -1,7 +1,6 @@
-import { createServer } from "node:http";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { checkHealth, parseServer } from "../../../../service/workers/worker-server";
-import { closeServer, listenOnLoopback } from "../../../support/loopback";
+import { serve } from "../../../support/loopback";
 
 test.each([
   [{}, { port: 80, healthPort: 80 }],
@@ -34,9 +33,8 @@ test.each<[string, string, number | string]>([
   ["", "an error", "socket hang up"],
   ["HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n", "an error", "no response"],
 ])("a health check whose response is %j resolves with %s", async (response, _what, result) => {
-  const server = createServer(({ url, socket }) => void socket.end(url === "/ping?a" ? response : ""));
-  onTestFinished(() => closeServer(server));
-  const port = Number(new URL(await listenOnLoopback(server)).port);
+  const origin = await serve(({ url, socket }) => void socket.end(url === "/ping?a" ? response : ""));
+  const port = Number(new URL(origin).port);
   const checked = await checkHealth({ host: "127.0.0.1", port: 1, healthPort: port, healthPath: "/ping?a" });
   expect(checked instanceof Error ? checked.message : checked).toBe(result);
 });

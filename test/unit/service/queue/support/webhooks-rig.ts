@@ -1,9 +1,9 @@
-import { createServer, type Server, type ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
 import { createWebhookDelivery } from "../../../../../service/queue/webhooks";
 import { defaultTimings } from "../../../../../service/timings";
-import { closeServer, listenOnLoopback } from "../../../../support/loopback";
+import { serve } from "../../../../support/loopback";
 import { useJobs } from "./queue-rig";
 
 /** A log that discards all lines. */
@@ -13,7 +13,7 @@ export const silent = { info: () => undefined, warn: () => undefined, error: () 
 export async function receiver(...statuses: (number | "hang")[]) {
   const bodies: string[] = [];
   const keys: (string | undefined)[] = [];
-  const server: Server = createServer(async (request, response) => {
+  const origin = await serve(async (request, response) => {
     let body = "";
     for await (const part of request) body += part;
     const status = statuses[bodies.length] ?? statuses.at(-1);
@@ -21,13 +21,7 @@ export async function receiver(...statuses: (number | "hang")[]) {
     bodies.push(body);
     if (typeof status === "number") response.writeHead(status).end();
   });
-  return { url: await listening(server), bodies, keys };
-}
-
-/** Starts a server on a free port, closed after the test, and returns its address. */
-async function listening(server: Server): Promise<string> {
-  onTestFinished(() => closeServer(server));
-  return `${await listenOnLoopback(server)}/`;
+  return { url: `${origin}/`, bodies, keys };
 }
 
 /** Starts a receiver that responds only after `release`. Counts calls and the maximum of concurrent connections. */
@@ -36,7 +30,7 @@ export async function gatedReceiver() {
   const pending = new Set<ServerResponse>();
   let open = false;
   let inside = 0;
-  const server = createServer((request, response) => {
+  const origin = await serve((request, response) => {
     traffic.calls++;
     traffic.atOnce = Math.max(traffic.atOnce, ++inside);
     request.resume();
@@ -48,7 +42,7 @@ export async function gatedReceiver() {
     open = true;
     for (const response of pending) response.writeHead(200).end();
   };
-  return { url: await listening(server), traffic, release };
+  return { url: `${origin}/`, traffic, release };
 }
 
 /** Jobs on a real store, and deliveries of their webhooks. */

@@ -1,7 +1,5 @@
-import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
-import { onTestFinished } from "vitest";
-import { closeServer, listenOnLoopback } from "../../../../support/loopback";
+import { serve } from "../../../../support/loopback";
 
 /**
  * Starts a Docker Engine that ends each container immediately and returns its port; `create` responds to container creations. The engine has
@@ -19,7 +17,7 @@ export async function useDockerEngine(
   }: { ids?: string[]; exitCode?: number; outOfMemory?: string; killStatus?: number; removedImages?: string[] } = {},
 ): Promise<number> {
   let end = (): void => undefined;
-  const server = createServer(async (request, response) => {
+  const origin = await serve(async (request, response) => {
     const body = await text(request);
     const { pathname: path, searchParams } = new URL(request.url ?? "", "http://engine");
     const send = (status: number, json: unknown): unknown => response.writeHead(status).end(JSON.stringify(json));
@@ -44,6 +42,5 @@ export async function useDockerEngine(
     if (path.endsWith("/attach")) return response.writeHead(200).end();
     return send(200, { StatusCode: exitCode });
   });
-  onTestFinished(() => closeServer(server));
-  return Number(new URL(await listenOnLoopback(server)).port);
+  return Number(new URL(origin).port);
 }
