@@ -1,18 +1,20 @@
 import { type Clock, wallClock } from "serverless-compute-api/clock";
 import { expect, test } from "vitest";
-import { apiKey, useLocalService, useSharedService } from "../../../support/local-service";
+import { useLocalService, useSharedService } from "../../../support/local-service";
 import { expectResponse, openUpload, stringAt } from "../../../support/raw-http";
 
-const requestLimit = 1000;
-const rig = await useSharedService({ timings: { requestLimit }, rateLimits: "on" });
+const rig = await useSharedService({ rateLimits: "on" });
 const unlimited = await useSharedService({ rateLimits: "off" });
-const { id, call, submit } = await rig.jobsOn("none", { workersMax: 0 });
+const { call, submit } = await rig.jobsOn("none", { workersMax: 0 });
 
 test("a stalled body returns 408 and frees its place among the concurrent requests; a pending call continues", async () => {
+  const requestLimit = 1000;
+  const rig = await useLocalService({ timings: { requestLimit }, rateLimits: "on" });
+  const { id, call } = await rig.jobsOn("none", { workersMax: 0 });
   const pending = call("POST", `/runsync?wait=${2.5 * requestLimit}`, { input: {} });
   // The limit of concurrent requests of /cancel.
   const stalled = await Promise.all(
-    Array.from({ length: 20 }, () => openUpload(`${rig.root}/v2/${id}/cancel/nosuchjob`, apiKey, {})),
+    Array.from({ length: 20 }, () => openUpload(`${rig.root}/v2/${id}/cancel/nosuchjob`, rig.service.apiKey, {})),
   );
   const statuses = await Promise.all(stalled.map(({ status }) => status));
   expect(statuses).toEqual(stalled.map(() => 408));
