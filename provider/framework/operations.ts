@@ -9,7 +9,7 @@ import { invalidateLists } from "./lists";
 import { type ErrorContext, toUserError } from "./messages";
 import { generatedNameCannotAdopt } from "./names";
 import { readResultOf } from "./observation";
-import { checkInputs, unsupportedInputs } from "./properties/check";
+import { checkInputs, unsupportedInputs, withDefaults } from "./properties/check";
 import { defaultsOf, isDetermined, keptValues, nameSourceOf, withOmitted, withoutOmitted } from "./properties/defaults";
 import { diffProperties } from "./properties/diff";
 import { inputWarnings } from "./properties/input-warnings";
@@ -116,7 +116,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
       return runBounded({ label: labelOf(news, id), operation: "update" }, program, context, (bounded) =>
         runChange(bounded, async () => {
           bounded.ownedIds.set(id, "state");
-          const inputs = checkedInputs.parse(withoutOmitted(news));
+          const inputs = checkedInputs.parse(withDefaults(shape, withoutOmitted(news)));
           const changed = new Set(diff(olds, news, context.clients.dialect).map(({ path }) => path[0]));
           await deleteDuplicates(definition, olds, bounded);
           const update = { olds, news: inputs, properties: program, changed: (key: string) => changed.has(key) };

@@ -8,6 +8,7 @@ import { UserError } from "../errors";
 import { hasName } from "../names";
 import { completeObject, observeObject, outputsOf, pick } from "../observation";
 import { checkInputs } from "../properties/check";
+import { compatibleValues } from "../properties/compatible";
 import { alternativeOf, isDetermined, withOmitted, withoutOmitted } from "../properties/defaults";
 import { diffProperties } from "../properties/diff";
 import { propertyOf } from "../properties/schema";
@@ -52,25 +53,15 @@ function planAdoption<ApiObject extends NamedObject>(
     const { inputs: checked, failures } = checkInputs(shape, {}, { ...candidate, ...unknown }, undefined);
     return failures.length === 0 && (validate?.(checked, dialect, {}) ?? []).length === 0;
   };
-  let kept: Properties = {};
   const omitted = Object.keys(shape.shape).filter(
     (key) => existing[key] !== undefined && !(key in desired) && !isDetermined(shape, key, desired),
   );
   // The program sets these settings by other properties.
   const expressed = omitted.filter((key) => alternativeOf(shape, key) in desired);
-  let pending = omitted.filter((key) => !expressed.includes(key));
-  // A value may be valid only together with another one, so the rejected ones are tried again after each accepted one.
-  for (let previous = -1; pending.length !== previous; ) {
-    previous = pending.length;
-    pending = pending.filter((key) => {
-      const candidate = { ...kept, ...pick(existing, [key]) };
-      const accepts = isValid({ ...inputs, ...candidate });
-      if (accepts) kept = candidate;
-      return !accepts;
-    });
-  }
+  const unset = omitted.filter((key) => !expressed.includes(key));
+  const kept = compatibleValues(pick(existing, unset), (selected) => isValid({ ...inputs, ...selected }));
   // A value that contradicts only other kept values is another form of them.
-  const sameValues = pending.filter((key) => isValid({ ...inputs, ...pick(existing, [key]) }));
+  const sameValues = unset.filter((key) => !(key in kept) && isValid({ ...inputs, ...pick(existing, [key]) }));
   const merged = { ...inputs, ...kept };
   const compared = { ...existing };
   for (const key of [...sameValues, ...expressed]) delete compared[key];

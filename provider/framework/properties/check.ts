@@ -59,7 +59,7 @@ export function checkInputs(
 }
 
 /** Given properties with their defaults. zod would fill these in only if no value is invalid or unknown. */
-function withDefaults(shape: z.ZodObject, input: Properties): Properties {
+export function withDefaults(shape: z.ZodObject, input: Properties): Properties {
   const result = { ...input };
   for (const [key, schema] of Object.entries(shape.shape)) {
     const { inner, defaultValue } = propertyOf(schema);

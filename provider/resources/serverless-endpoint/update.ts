@@ -3,7 +3,8 @@ import { type Properties, toProperties } from "../../engine/values";
 import { completeDespiteCancel } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import { changedSettings, type Update } from "../../framework/definition";
-import { outputsOf } from "../../framework/observation";
+import { outputsOf, pick } from "../../framework/observation";
+import { compatibleValues } from "../../framework/properties/compatible";
 import { isRecorded } from "../../framework/properties/defaults";
 import { changesSetting } from "../template/start-arguments";
 import { containerSettings } from "./container";
@@ -45,17 +46,16 @@ const relatedKeys = ["scalerType", "scalerValue", "workersMin", "workersMax", "c
  * except those that contradict it, whose names are `reset`.
  */
 function settingsAfter(news: Inputs, properties: Properties, dialect: Dialect) {
-  const accepted: Properties = {};
-  const reset: string[] = [];
-  for (const key of relatedKeys) {
-    const value = properties[key];
-    if (value === undefined || !isRecorded(properties, key)) continue;
-    const inputs = toProperties({ ...news, [key]: value });
-    const isValid = serverlessEndpointInputs.safeParse(inputs).success && validate(inputs, dialect).length === 0;
-    if (isValid) accepted[key] = value;
-    else reset.push(key);
-  }
-  return { reset, allSettings: settingsOf(checkedInputs.parse({ ...news, ...accepted })) };
+  const omitted = pick(
+    properties,
+    relatedKeys.filter((key) => isRecorded(properties, key)),
+  );
+  const kept = compatibleValues(omitted, (selected) => {
+    const inputs = toProperties({ ...news, ...selected });
+    return serverlessEndpointInputs.safeParse(inputs).success && validate(inputs, dialect).length === 0;
+  });
+  const reset = relatedKeys.filter((key) => key in omitted && !(key in kept));
+  return { reset, allSettings: settingsOf(checkedInputs.parse({ ...news, ...kept })) };
 }
 
 const schemas = { inputs: serverlessEndpointInputs, outputs: serverlessEndpointOutputs, observe };
@@ -75,7 +75,11 @@ export async function applyUpdate(
   const changes = changedSettings(settings, (key) => {
     if (key === "templateId") return news.templateId !== undefined && changed(key);
     if (isContainerKey(key)) return changesSetting(key, changed) || replacesContainer;
-    return changed(key) || (hasChanges && reset.includes(key)) || (key === "flashboot" && changed("flashbootType"));
+    return (
+      changed(key) ||
+      (hasChanges && reset.some((name) => name === key)) ||
+      (key === "flashboot" && changed("flashbootType"))
+    );
   });
   const record =
     Object.keys(changes).length > 0
@@ -87,6 +91,7 @@ export async function applyUpdate(
   const version = typeof olds["version"] === "number" ? olds["version"] : firstVersion;
   const url = typeof olds["url"] === "string" ? olds["url"] : jobs.url(id);
   return {
+    ...Object.fromEntries(reset.filter((key) => key in changes).map((key) => [key, news[key]])),
     ...(record && outputsOf(schemas, record, properties, context)),
     url: record ? urlOf(record, context, { type: news.type ?? "QUEUE", url }) : url,
     version: record?.version ?? version,

@@ -35,6 +35,13 @@ test("an endpoint's update sends only the properties that differ from the state"
 
 const cpu = { computeType: "CPU" };
 type Row = [change: string, program: Properties, drift: Properties, added: Properties, expected: Properties];
+const balancerRow: Row = [
+  "another property of a load balancer",
+  { type: "LOAD_BALANCER" },
+  { scalerValue: 7, workersMin: 2 },
+  { dataCenterIds: ["EU-RO-1"] },
+  { scalerType: "REQUEST_COUNT", scalerValue: 7, workersMin: 2 },
+];
 const rows: Row[] = [
   [
     "its scaler's value",
@@ -47,26 +54,54 @@ const rows: Row[] = [
   ["its virtual CPUs", cpu, { cpuFlavorIds: ["cpu5c"], vcpuCount: 8 }, { vcpuCount: 4 }, { cpuFlavorIds: ["cpu5c"] }],
   ["its maximum below the minimum", {}, { workersMin: 2 }, { workersMax: 1 }, { workersMin: 0 }],
   ["its CUDA versions", {}, { minCudaVersion: "12.1" }, { allowedCudaVersions: ["12.4"] }, {}],
+  [
+    "another property, with a minimum above the default maximum",
+    {},
+    { workersMin: 5, workersMax: 10 },
+    { idleTimeout: 9 },
+    { workersMin: 5, workersMax: 10 },
+  ],
 ];
 describe.each<Dialect>(["v1", "v2"])(
   "with REST %s, an endpoint keeps values that its program omits, unless they contradict the program",
   (dialect) => {
-    test.each(rows)("after a change of %s", async (change, program, drift, added, expected) => {
-      const context = bench.context({}, dialect);
-      const check = (olds: Properties, news: Properties) =>
-        ServerlessEndpoint.check(olds, { templateId, ...program, ...news }, naming(change), [], dialect);
-      const { id, outputs } = await ServerlessEndpoint.create(check({}, {}).inputs, context);
-      await bench.rest("PATCH", `/endpoints/${id}`, drift);
-      const read = await ServerlessEndpoint.read(id, outputs, context);
-      const { inputs, failures } = check(read?.inputs ?? {}, added);
-      expect(failures).toEqual([]);
-      const updated = await ServerlessEndpoint.update(id, read?.outputs ?? {}, inputs, context);
-      const after = await ServerlessEndpoint.read(id, updated, context);
-      expect(after?.outputs).toMatchObject({ ...added, ...expected });
-      expect(ServerlessEndpoint.diff(after?.outputs ?? {}, inputs, dialect)).toEqual([]);
-    });
+    test.each(dialect === "v1" ? rows : [...rows, balancerRow])(
+      "after a change of %s",
+      async (change, program, drift, added, expected) => {
+        const context = bench.context({}, dialect);
+        const check = (olds: Properties, news: Properties) =>
+          ServerlessEndpoint.check(olds, { templateId, ...program, ...news }, naming(change), [], dialect);
+        const { id, outputs } = await ServerlessEndpoint.create(check({}, {}).inputs, context);
+        await bench.rest("PATCH", `/endpoints/${id}`, drift);
+        const read = await ServerlessEndpoint.read(id, outputs, context);
+        const { inputs, failures } = check(read?.inputs ?? {}, added);
+        expect(failures).toEqual([]);
+        const updated = await ServerlessEndpoint.update(id, read?.outputs ?? {}, inputs, context);
+        expect(updated).toMatchObject({ ...added, ...expected });
+        const after = await ServerlessEndpoint.read(id, updated, context);
+        expect(after?.outputs).toMatchObject({ ...added, ...expected });
+        expect(ServerlessEndpoint.diff(after?.outputs ?? {}, inputs, dialect)).toEqual([]);
+      },
+    );
   },
 );
+
+test("a load balancer whose program stops to set its scaler accepts further updates", async () => {
+  const context = bench.context({}, "v2");
+  const inputsOf = (olds: Properties, news: Properties): Properties => {
+    const endpoint = { templateId, type: "LOAD_BALANCER", ...news };
+    return ServerlessEndpoint.check(olds, endpoint, naming("balancer"), [], "v2").inputs;
+  };
+  const steps = [{ scalerType: "REQUEST_COUNT" }, { workersMax: 4 }, { scalerValue: 6 }];
+  const [first = {}, ...later] = steps;
+  let inputs = inputsOf({}, first);
+  let { id, outputs } = await ServerlessEndpoint.create(inputs, context);
+  for (const step of later) {
+    inputs = inputsOf(inputs, step);
+    outputs = await ServerlessEndpoint.update(id, outputs, inputs, context);
+    expect(outputs).toMatchObject({ ...step, scalerType: "REQUEST_COUNT" });
+  }
+});
 
 test("renaming a volume that was enlarged outside the stack does not shrink it", async () => {
   const inputsOf = (name: string): Properties =>
