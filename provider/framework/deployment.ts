@@ -52,7 +52,7 @@ export interface Deployment {
    * replaces the object.
    */
   readonly keptIds: Map<string, string>;
-  /** URNs of resources that were checked but not compared yet. A diff without a check belongs to a refresh. */
+  /** URNs of resources that were checked but not compared yet. */
   readonly checkedUrns: Set<string>;
   /** Lookups of objects in the state. */
   readonly lookupCounts: { found: number; missing: number };

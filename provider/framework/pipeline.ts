@@ -1,6 +1,6 @@
 import { createRedaction } from "serverless-compute-api/redaction";
 import { messageOf } from "../engine/error-text";
-import { type Path, type PropertyMap, Unknown } from "../engine/values";
+import { hasUnknown, type Path, type PropertyMap, Unknown } from "../engine/values";
 import type { Change, Context, Naming, ResourceOperations, Secrets } from "./contract";
 import { helpOf, ResourceInitError, UserError } from "./errors";
 import { withHelp } from "./help";
@@ -173,7 +173,11 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       };
     },
 
-    /** Compares; `forcesReplacement` selects the changes that a resource option turns into replacements. */
+    /**
+     * Compares; `forcesReplacement` selects the changes that a resource option turns into replacements. Without a check before it, the
+     * diff belongs to a refresh, or determines whether an object must be deleted before one that it depends on, which is unknown by then.
+     * No object must: if its values differ later, it is replaced by its own diff.
+     */
     diff(
       { urn }: ResourceCall,
       id: string,
@@ -182,8 +186,8 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       forcesReplacement: (path: Path) => boolean = () => false,
     ): Promise<ResourceDiff> {
       const { configuration, checkedUrns, keptIds, ownedIds } = providerProcess.deployment();
-      const isRefresh = !checkedUrns.delete(urn);
-      if (!isRefresh) keptIds.set(urn, id);
+      const isChecked = checkedUrns.delete(urn);
+      if (isChecked) keptIds.set(urn, id);
       ownedIds.set(id, "state");
       return redactFailures([news, olds], (_secrets, redact) => {
         const dialect = configuration.dialect();
@@ -191,13 +195,14 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         const differences = operations.diff(olds.properties, news.properties, dialect);
         const changes = differences.map((difference) => ({
           ...difference,
-          replace: difference.replace || forcesReplacement(difference.path),
+          replace:
+            (difference.replace || forcesReplacement(difference.path)) &&
+            (isChecked || !hasUnknown(news.properties[difference.path[0] ?? ""])),
         }));
         const keepsName =
           nameSourceOf(news.properties) === "program" &&
           Object.entries(options).some(([key, { unique }]) => unique && olds.properties[key] === news.properties[key]);
-        // A refresh changes nothing at the service.
-        if (!isRefresh)
+        if (isChecked)
           for (const warning of operations.warnings({
             changes,
             olds: olds.properties,
@@ -210,7 +215,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         return {
           changes,
           hasPlaintextSecrets:
-            !isRefresh &&
+            isChecked &&
             hasPlaintextSecrets({ ...olds, secretPaths: [...shapeSecretPaths, ...olds.secretPaths] }, news.secretPaths),
           replaces: changedProperties(changes.filter(({ replace }) => replace)),
           deleteBeforeReplace: keepsName,
