@@ -53,7 +53,8 @@ export function openAccount(
     signal,
     progress: notify,
     warn: () => {},
-    ownedIds: new Map(),
+    urn: "",
+    owners: new Map(),
     secrets: noSecrets,
     settings: settings.lifecycle,
   };

@@ -62,8 +62,13 @@ export interface Context {
   onDeadline?: (() => void) | undefined;
   /** Reports whether the service has an object of the state that a read or a delete looked for. */
   reportFound?: ((exists: boolean) => void) | undefined;
-  /** Ids of objects that this deployment found in the state or adopted; creates adopt none of them. */
-  ownedIds: Map<string, "state" | "adopted">;
+  /** URN of the resource; empty if the state lacks it. */
+  urn: string;
+  /**
+   * URN of the resource of the program that has an object, by the object's id; undefined while the engine replaces the object. Creates
+   * adopt none of these objects.
+   */
+  owners: Map<string, string | undefined>;
   /** Secrets that no message may show. */
   secrets: Secrets;
   /** Limits of waits. */

@@ -36,6 +36,7 @@ export interface Update<Inputs> {
 /** A new or adopted object. */
 export interface Created {
   id: string;
+  isAdopted?: boolean;
   outputs: object;
 }
 

@@ -45,13 +45,7 @@ export interface Deployment {
   connection?: { clients: Clients; settings: OperationSettings };
   /** Non-secret properties of the objects that the deployment found or created, by id. */
   readonly objects: Map<string, Properties>;
-  /** Ids of the objects that the deployment found in the state or adopted. */
-  readonly ownedIds: Context["ownedIds"];
-  /**
-   * Id of the object of each resource that the engine has compared or created in this process, by URN; absent while the engine
-   * replaces the object.
-   */
-  readonly keptIds: Map<string, string>;
+  readonly owners: Context["owners"];
   /** URNs of resources that were checked but not compared yet. */
   readonly checkedUrns: Set<string>;
   /** Lookups of objects in the state. */
@@ -64,8 +58,7 @@ export interface Deployment {
 export const createDeployment = (get: ConfigLookup): Deployment => ({
   configuration: createConfiguration(get),
   objects: new Map(),
-  ownedIds: new Map(),
-  keptIds: new Map(),
+  owners: new Map(),
   checkedUrns: new Set(),
   lookupCounts: { found: 0, missing: 0 },
   warned: new Set(),

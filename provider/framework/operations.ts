@@ -105,7 +105,6 @@ export function defineResource<Inputs extends object, Outputs extends object>(
       ),
     read: (id, olds, context) =>
       runBounded({ label: labelOf(olds, id), operation: "read" }, olds, context, async (bounded) => {
-        bounded.ownedIds.set(id, "state");
         const actual = await definition.read(id, olds, bounded);
         if (!actual) return undefined;
         return readResultOf(id, olds, actual, definition, context.clients.dialect);
@@ -115,7 +114,6 @@ export function defineResource<Inputs extends object, Outputs extends object>(
       const program = withOmitted(news, kept);
       return runBounded({ label: labelOf(news, id), operation: "update" }, program, context, (bounded) =>
         runChange(bounded, async () => {
-          bounded.ownedIds.set(id, "state");
           const inputs = checkedInputs.parse(withDefaults(shape, withoutOmitted(news)));
           const changed = new Set(diff(olds, news, context.clients.dialect).map(({ path }) => path[0]));
           await deleteDuplicates(definition, olds, bounded);
@@ -144,7 +142,7 @@ async function deleteDuplicates(
   olds: Properties,
   context: Context,
 ): Promise<void> {
-  for (const id of textsIn(olds[duplicatesKey])) if (!context.ownedIds.has(id)) await definition.delete(id, context);
+  for (const id of textsIn(olds[duplicatesKey])) if (!context.owners.has(id)) await definition.delete(id, context);
 }
 
 /** Runs an operation that changes objects of the service; earlier reads are invalidated. */

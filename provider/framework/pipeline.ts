@@ -108,7 +108,8 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       const context: Omit<Context, "signal"> = {
         ...providerProcess.connect(),
         clock: providerProcess.clock,
-        ownedIds: providerProcess.deployment().ownedIds,
+        urn,
+        owners: providerProcess.deployment().owners,
         secrets,
         timeout,
         progress: createLogger("progress"),
@@ -135,7 +136,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
   return {
     /** Checks new inputs and fills in the name that the program leaves out. */
     async check({ urn }: ResourceCall, olds: PropertyMap, news: PropertyMap, naming: Naming) {
-      const { configuration, checkedUrns, keptIds } = providerProcess.deployment();
+      const { configuration, checkedUrns, owners } = providerProcess.deployment();
       const secrets = secretsOf([olds, news]);
       const redact = createRedaction(secrets.values);
       const { inputs, failures } = operations.check(
@@ -150,7 +151,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         providerProcess.warnBeforeCheck(isNew);
         checkedUrns.add(urn);
         // The engine checks a resource that it replaces again, as a new one.
-        if (isNew) keptIds.delete(urn);
+        if (isNew) for (const [id, owner] of owners) if (owner === urn) owners.set(id, undefined);
         for (const warning of operations.inputWarnings(olds.properties, inputs, secrets.paths))
           void providerProcess.log.warning(urn, redact(warning));
       }
@@ -185,10 +186,9 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       news: PropertyMap,
       forcesReplacement: (path: Path) => boolean = () => false,
     ): Promise<ResourceDiff> {
-      const { configuration, checkedUrns, keptIds, ownedIds } = providerProcess.deployment();
+      const { configuration, checkedUrns, owners } = providerProcess.deployment();
       const isChecked = checkedUrns.delete(urn);
-      if (isChecked) keptIds.set(urn, id);
-      ownedIds.set(id, "state");
+      if (isChecked) owners.set(id, urn);
       return redactFailures([news, olds], (_secrets, redact) => {
         const dialect = configuration.dialect();
         recordObject(providerProcess, id, withSecrets(news.properties, news, news.properties));
@@ -237,7 +237,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
 
     create: (call: ResourceCall, news: PropertyMap) =>
       runOperation(call, [news], async (context) => {
-        const keep = ({ id }: { id: string }) => providerProcess.deployment().keptIds.set(call.urn, id);
+        const keep = ({ id }: { id: string }) => context.owners.set(id, call.urn);
         try {
           const { id, outputs } = await operations.create(news.properties, context);
           const created = { id, outputs: withSecrets(outputs, news, news.properties) };
@@ -284,7 +284,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
     /** Deletes the object, unless a resource of the program has it, for example by adoption or import under a new name. */
     delete: (call: ResourceCall, id: string, olds: PropertyMap) =>
       runOperation(call, [olds], async (context) => {
-        const [keeper] = [...providerProcess.deployment().keptIds].find(([, keptId]) => keptId === id) ?? [];
+        const keeper = context.owners.get(id);
         await operations.delete(keeper === undefined ? id : undefined, olds.properties, context);
         if (keeper === undefined) return;
         const reason =

@@ -200,3 +200,31 @@ describe("the preview of an adoption", () => {
     expect(await warningsOf(freshName(), configuredProcess({ dialect }))).toEqual([warning, warning]);
   });
 });
+
+describe.each(Object.entries(providerVariants))("with the %s", (_name, variant) => {
+  const objectKinds = ["Template", "ServerlessEndpoint", "NetworkVolume", "Secret", "ContainerRegistryAuth"] as const;
+  test.each(objectKinds)("a renamed %s adopts its object, also if a refresh has read it before", async (kind) => {
+    const name = freshName();
+    const listIds = async () =>
+      (await bench.listObjects(collections[kind]))
+        .map(propertiesIn)
+        .flatMap((item) => (item["name"] === name ? item["id"] : []));
+    const program = { ...table.bases[kind], name, adoptExisting: true };
+    const beginDeployment = () => connectedProcess(bench.context().clients, { dialect });
+    const first = variant(kinds[kind], beginDeployment(), "old");
+    const { inputs } = await first.check({}, program);
+    const outputs = await first.create(inputs);
+    const ids = await listIds();
+    const [id = ""] = ids.map(String);
+    onTestFinished(() => kinds[kind].delete(id, { name }, bench.context()));
+
+    const secondDeployment = beginDeployment();
+    const old = variant(kinds[kind], secondDeployment, "old");
+    const refreshed = await old.read(id, { inputs, outputs });
+    await old.diff(id, refreshed.outputs, refreshed.inputs);
+    const renamed = variant(kinds[kind], secondDeployment, "renamed");
+    await renamed.create((await renamed.check({}, program)).inputs);
+    await old.delete(id, refreshed.outputs);
+    expect(await listIds()).toEqual(ids);
+  });
+});

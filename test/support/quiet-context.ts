@@ -13,7 +13,8 @@ export function quietContext({ clients, clock }: Pick<Context, "clients" | "cloc
     signal,
     progress: () => {},
     warn: () => {},
-    ownedIds: new Map(),
+    urn: "",
+    owners: new Map(),
     secrets: noSecrets,
     settings: { templateReleaseLimit: 150_000, names: configNames },
   };

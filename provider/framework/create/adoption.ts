@@ -127,9 +127,10 @@ export async function adopt<Inputs extends NamedInputs, ApiObject extends NamedO
     changed: (key: string) => changed.has(key),
   };
   // Also after a failure, which may leave the adopted object in the state.
-  context.ownedIds.set(object.id, "adopted");
+  context.owners.set(object.id, context.urn);
   return {
     id: object.id,
+    isAdopted: true,
     outputs: {
       ...outputs,
       ...toProperties(await definition.update(object.id, update, context)),
@@ -146,7 +147,7 @@ export async function findAdoption<ApiObject extends NamedObject>(
   objects: readonly ApiObject[],
   context: Context,
 ): Promise<{ object: ApiObject; adoption: Adoption } | undefined> {
-  const candidates = objects.filter((object) => hasName(definition, object, name) && !context.ownedIds.has(object.id));
+  const candidates = objects.filter((object) => hasName(definition, object, name) && !context.owners.has(object.id));
   const [first] = candidates;
   if (!first) return undefined;
   const label = `${definition.kind} "${name}"`;

@@ -71,7 +71,7 @@ export async function createOnce<Inputs extends NamedInputs, ApiObject extends N
     const existingIds = await untilAborted(existingIdsBefore({ kind, list }, context), context.signal);
     const desired = toProperties(inputs);
     const isNew = (object: ApiObject): boolean => {
-      if (existingIds.has(object.id) || context.ownedIds.has(object.id)) return false;
+      if (existingIds.has(object.id) || context.owners.has(object.id)) return false;
       const observed = Object.entries(definition.observe(object, desired, context).inputs).filter(([key]) => {
         // A property that the program leaves to the service agrees with any value.
         const schema = shape.shape[key];
@@ -104,7 +104,7 @@ async function createOrFind<Inputs extends NamedInputs, ApiObject extends NamedO
   const send = (options: CallOptions) => definition.client(context.clients.management).create(inputs, options);
   const create = { kind, name, hasUniqueName, context, send, lookup, allowsDuplicates };
   const { created, attempt, matches } = await createWithRetries(create);
-  context.ownedIds.set(created.id, "state");
+  context.owners.set(created.id, context.urn);
   if (allowsDuplicates) {
     const candidates = attempt > 1 ? await findDuplicates(created, lookup, context) : matches;
     const duplicates = candidates.filter(({ id }) => id !== created.id);

@@ -60,10 +60,11 @@ const updateAdopted: typeof endpoints.update = (id, update, context) =>
 export const serverlessEndpoint = {
   ...defineObject(endpoints, {
     async create(inputs, context, properties) {
-      const { id, outputs } = await createOnce({ ...endpoints, update: updateAdopted }, inputs, properties, context);
+      const definition = { ...endpoints, update: updateAdopted };
+      const { id, outputs, isAdopted } = await createOnce(definition, inputs, properties, context);
       // A record of REST v2 contains no version.
       const created = { id, outputs: { version: firstVersion, ...outputs } };
-      if (context.ownedIds.get(created.id) !== "adopted") await verifyCreated(created, inputs, context);
+      if (!isAdopted) await verifyCreated(created, inputs, context);
       return created;
     },
     reader: endpointReader,

@@ -102,7 +102,7 @@ async function readOldWorkers(id: string, context: Context): Promise<EndpointWor
  */
 async function withCopiedTemplate(served: Properties, context: Context): Promise<Properties> {
   const { templateId } = served;
-  if (context.clients.dialect !== "v1" || typeof templateId !== "string" || context.ownedIds.has(templateId))
+  if (context.clients.dialect !== "v1" || typeof templateId !== "string" || context.owners.has(templateId))
     return served;
   const { get } = template.reader(context);
   const copy = await get(templateId, context);
@@ -163,7 +163,7 @@ async function readPreviousVersion(
   const isOfOtherTemplate = async (): Promise<boolean> =>
     setsContainer(verified) &&
     typeof templateId === "string" &&
-    context.ownedIds.has(templateId) &&
+    context.owners.has(templateId) &&
     ((await serves({ ...known, templateId })) || (await serves({ ...program, templateId })));
   const { templateId: verifiedId } = verified;
   // REST v1 deletes no template of an endpoint.

@@ -59,7 +59,7 @@ export function createDeployment(project = "shop") {
     store(result);
   }
 
-  async function deploy(declared: Declared, run: Run, ownedIds: Context["ownedIds"]): Promise<void> {
+  async function deploy(declared: Declared, run: Run, owners: Context["owners"]): Promise<void> {
     const { name, kind, level } = declared;
     const lifecycle = kinds[kind];
     const old = state.resources.get(name);
@@ -73,10 +73,10 @@ export function createDeployment(project = "shop") {
     const check = (olds: Properties): { inputs: Properties; context: Context } => {
       const { inputs, failures } = lifecycle.check(olds, programInputs, autoNaming(urn), [], dialect);
       if (failures.length > 0) throw new Error(JSON.stringify(failures));
-      return { inputs, context: { ...run.context, ownedIds } };
+      return { inputs, context: { ...run.context, owners } };
     };
     const { inputs, context } = check(old?.outputs ?? {});
-    if (old) ownedIds.set(old.id, "state");
+    if (old) owners.set(old.id, "urn");
     const changes = old ? lifecycle.diff(old.outputs, inputs, dialect) : [];
     if (old && changes.length === 0 && !old.unfinished) return;
     try {
@@ -144,11 +144,11 @@ export function createDeployment(project = "shop") {
     /** URNs of all resources of the program so far, with their kinds. */
     urns,
     async up(program: Declared[], run: Run, { targets, continueOnError = false }: UpOptions = {}): Promise<void> {
-      const ownedIds: Context["ownedIds"] = new Map([...state.resources.values()].map(({ id }) => [id, "state"]));
+      const owners: Context["owners"] = new Map([...state.resources.values()].map(({ id }) => [id, "urn"]));
       const selected = program.filter(({ name }) => targets?.includes(name) ?? true);
       const remaining = () => removeAllExcept(run, new Set(program.map(({ name }) => name)), targets);
       try {
-        await runByLevel(selected, 1, (declared) => deploy(declared, run, ownedIds));
+        await runByLevel(selected, 1, (declared) => deploy(declared, run, owners));
       } catch (error) {
         if (!continueOnError || run.killed() || run.context.signal.aborted) throw error;
         const errors = await Promise.allSettled([remaining()]);

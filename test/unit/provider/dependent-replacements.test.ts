@@ -22,13 +22,16 @@ const rows: Row[] = [
  * check them, and the properties that depend on the object are unknown.
  */
 describe.each(Object.entries(providerVariants))("with the %s", (_name, variant) => {
-  test.each(rows)("a %s whose %s depends on a deleted object is not deleted together with it", async (kind, key, news) => {
-    const calls = variant(kinds[kind], configuredProcess({}));
-    const { inputs, failures } = await calls.check({}, news);
-    expect(failures).toEqual([]);
-    const diff = () => calls.diff("id-1", inputs, { ...inputs, [key]: unknownText });
-    // This one belongs to the check.
-    expect((await diff()).replaces).toContain(key);
-    expect(await diff()).toEqual({ changes: true, replaces: [] });
-  });
+  test.each(rows)(
+    "a %s whose %s depends on a deleted object is not deleted together with it",
+    async (kind, key, news) => {
+      const calls = variant(kinds[kind], configuredProcess({}));
+      const { inputs, failures } = await calls.check({}, news);
+      expect(failures).toEqual([]);
+      const diff = () => calls.diff("id-1", inputs, { ...inputs, [key]: unknownText });
+      // This one belongs to the check.
+      expect((await diff()).replaces).toContain(key);
+      expect(await diff()).toEqual({ changes: true, replaces: [] });
+    },
+  );
 });
