@@ -75,13 +75,6 @@ export interface Context {
   settings: OperationSettings;
 }
 
-/** Context of a preflight. */
-export interface PreflightContext extends Context {
-  urn: string;
-  /** Properties, without secrets, of objects that the deployment found or made, by id. */
-  objects: ReadonlyMap<string, Properties>;
-}
-
 /** An object of the service, in the terms of the resource. */
 export interface ReadResult {
   inputs: Properties;
@@ -139,7 +132,7 @@ export interface ResourceOperations {
    * Findings about checked inputs that the service may be unable to fulfil now, such as a lack of stock. Sends a number of requests
    * that does not depend on the number of resources. Absent for kinds without findings.
    */
-  preflight?: ((olds: Properties, news: Properties, context: PreflightContext) => Promise<Failure[]>) | undefined;
+  preflight?: ((olds: Properties, news: Properties, context: Context) => Promise<Failure[]>) | undefined;
   /**
    * Warning with the changes to the existing object that a create with these inputs adopts; undefined if there is none. Rejects if
    * the object cannot be adopted. Absent for kinds without objects.

@@ -1,5 +1,4 @@
 import type { Clients, Dialect } from "serverless-compute-api";
-import type { Properties } from "../engine/values";
 import type { OperationSettings } from "../settings/setting-names";
 import {
   type ConfigLookup,
@@ -43,8 +42,6 @@ export interface Deployment {
   configuration: Configuration;
   /** The clients and settings after the first connect. */
   connection?: { clients: Clients; settings: OperationSettings };
-  /** Non-secret properties of the objects that the deployment found or created, by id. */
-  readonly objects: Map<string, Properties>;
   readonly owners: Context["owners"];
   /** URNs of resources that were checked but not compared yet. */
   readonly checkedUrns: Set<string>;
@@ -57,7 +54,6 @@ export interface Deployment {
 /** Begins a deployment. */
 export const createDeployment = (get: ConfigLookup): Deployment => ({
   configuration: createConfiguration(get),
-  objects: new Map(),
   owners: new Map(),
   checkedUrns: new Set(),
   lookupCounts: { found: 0, missing: 0 },

@@ -4,7 +4,7 @@ import { hasUnknown, type Path, type PropertyMap, Unknown } from "../engine/valu
 import type { Change, Context, Naming, ResourceOperations, Secrets } from "./contract";
 import { helpOf, ResourceInitError, UserError } from "./errors";
 import { withHelp } from "./help";
-import { findingsOf, type RunCheck, recordObject } from "./preflight";
+import { findingsOf, type RunCheck } from "./preflight";
 import type { ProviderProcess } from "./process";
 import { nameSourceOf } from "./properties/defaults";
 import {
@@ -191,7 +191,6 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       if (isChecked) owners.set(id, urn);
       return redactFailures([news, olds], (_secrets, redact) => {
         const dialect = configuration.dialect();
-        recordObject(providerProcess, id, withSecrets(news.properties, news, news.properties));
         const differences = operations.diff(olds.properties, news.properties, dialect);
         const changes = differences.map((difference) => ({
           ...difference,
@@ -241,7 +240,6 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         try {
           const { id, outputs } = await operations.create(news.properties, context);
           const created = { id, outputs: withSecrets(outputs, news, news.properties) };
-          recordObject(providerProcess, id, created.outputs);
           keep(created);
           return created;
         } catch (error) {
@@ -271,9 +269,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
           properties,
           secretPaths: secretState(operations, secretPaths, properties, [olds.properties, inputs.properties]),
         });
-        const outputs = stateOf(result.outputs);
-        recordObject(providerProcess, id, outputs);
-        return { outputs, inputs: isOfLookup ? inputs : stateOf(result.inputs) };
+        return { outputs: stateOf(result.outputs), inputs: isOfLookup ? inputs : stateOf(result.inputs) };
       }),
 
     update: (call: ResourceCall, id: string, olds: PropertyMap, news: PropertyMap) =>

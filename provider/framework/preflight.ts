@@ -17,7 +17,7 @@ export async function findingsOf(
   { urn, olds, news, paths }: { urn: string; olds: PropertyMap; news: PropertyMap } & Pick<Secrets, "paths">,
   run: RunCheck,
 ): Promise<Failure[]> {
-  const { configuration, objects, warned } = providerProcess.deployment();
+  const { configuration, warned } = providerProcess.deployment();
   if (!preflight || urn === "" || configuration.preflight() === "off") return [];
   try {
     providerProcess.connect();
@@ -27,18 +27,6 @@ export async function findingsOf(
     warned.add("preflight");
     return [];
   }
-  const findings = await run((context) => preflight(olds.properties, news.properties, { ...context, urn, objects }));
+  const findings = await run((context) => preflight(olds.properties, news.properties, context));
   return findings.filter(({ path }) => !isSecretAt([path], paths));
-}
-
-/** Keeps the properties of an object for the findings of the preflight about others, except the secret ones. */
-export function recordObject(
-  providerProcess: ProviderProcess,
-  id: string,
-  { properties, secretPaths }: PropertyMap,
-): void {
-  const { configuration, objects } = providerProcess.deployment();
-  if (configuration.preflight() === "off") return;
-  const visible = Object.entries(properties).filter(([key]) => !isSecretAt([key], secretPaths));
-  objects.set(id, Object.fromEntries(visible));
 }

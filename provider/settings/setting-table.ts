@@ -97,7 +97,7 @@ const rules = {
     type: "string",
     description:
       "Check of endpoints against the stock of GPU types and the quota of workers, also in previews: `off`, `warn` or `error`. " +
-      "It makes two API calls for all endpoints together. Defaults to `off`.",
+      "It makes two API calls for all endpoints together, and one for their network volumes. Defaults to `off`.",
     choices: ["off", "warn", "error"],
   },
   templateReleaseLimit: {

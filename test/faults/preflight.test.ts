@@ -54,20 +54,6 @@ function deployment(mode: PreflightMode, overrides: Partial<ProviderProcess> = {
       });
       return { failures: response.failures ?? [], inputs: roundTrip(response.inputs).properties };
     },
-    createVolume: (volume: object) =>
-      calls.create({
-        urn: urnOf("NetworkVolume", "models"),
-        properties: engineProperties(volume),
-        preview: false,
-        timeout: 0,
-      }),
-    diffVolume: (id: string, volume: object) =>
-      calls.diff({
-        id,
-        urn: urnOf("NetworkVolume", "models"),
-        olds: engineProperties(volume),
-        news: engineProperties(volume),
-      }),
   };
 }
 
@@ -108,26 +94,20 @@ describe(`preflight in dialect ${dialect}`, () => {
     ]);
   });
 
-  test("names the data centre and the name of a volume in the deployment", async () => {
-    const { check, diffVolume, warnings } = deployment("warn");
-    const volume = { name: "models", size: 10, dataCenterId: "EU-RO-1" };
-    await diffVolume("vol1", volume);
-    await check({ gpuTypeIds: [l4], networkVolumeId: "vol1", dataCenterIds: ["US-KS-2"] });
-    expect(warnings).toEqual(['chat gpuTypeIds: NVIDIA L4 has no stock in EU-RO-1, where volume "models" is']);
-    await diffVolume("vol2", { ...volume, name: asSecret("hidden-name") });
-    await diffVolume("vol3", { ...volume, dataCenterId: "US-KS-2" });
-    await check({ gpuTypeIds: [l4], networkVolumeIds: ["vol2"] }, {}, "unnamed");
-    expect(warnings.slice(1)).toEqual(["unnamed gpuTypeIds: NVIDIA L4 has no stock in EU-RO-1, where its volume is"]);
-    await check({ gpuTypeIds: [l4], networkVolumeIds: ["vol2", "vol3"] }, {}, "in two places");
-    await check({ gpuTypeIds: [l4], networkVolumeId: "elsewhere" }, {}, "in an unknown place");
-    expect(warnings).toHaveLength(2);
-  });
-
-  test("names the data centre of a volume that the deployment created", async () => {
-    const { check, createVolume, warnings } = deployment("warn");
-    const { id = "" } = await createVolume({ name: "new-models", size: 10, dataCenterId: "EU-RO-1" });
-    await check({ gpuTypeIds: [l4], networkVolumeId: id });
-    expect(warnings).toEqual(['chat gpuTypeIds: NVIDIA L4 has no stock in EU-RO-1, where volume "new-models" is']);
+  test("uses the data centres of the endpoint's volumes, of any program, and one request for all volumes", async () => {
+    const [volumeId, otherId] = await Promise.all(
+      ["EU-RO-1", "US-KS-2"].map((dataCenterId) =>
+        bench.create("/networkvolumes", { name: "models", size: 10, dataCenterId }),
+      ),
+    );
+    const { check, warnings } = deployment("warn");
+    bench.drainRequests();
+    await check({ gpuTypeIds: [l4], networkVolumeId: volumeId, dataCenterIds: ["US-KS-2"] });
+    await check({ gpuTypeIds: [l4], networkVolumeIds: [volumeId, otherId] }, {}, "in two places");
+    await check({ gpuTypeIds: [l4], networkVolumeId: "unknown" }, {}, "in an unknown place");
+    await check({ gpuTypeIds: [l4], networkVolumeIds: [volumeId, Unknown.value] }, {}, "with a new volume");
+    expect(warnings).toEqual(["chat gpuTypeIds: NVIDIA L4 has no stock in EU-RO-1, where its volume is"]);
+    expect(requestsSent()).toHaveLength(reads.length + 1);
   });
 
   test("reports a lack of stock only if no allowed type is in stock in an allowed data centre", async () => {

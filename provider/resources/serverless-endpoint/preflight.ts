@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { CallOptions, GpuStockRecord, ManagementClient } from "serverless-compute-api";
 import { messageOf } from "../../engine/error-text";
-import { hasUnknown, type Properties, stringAt, textsIn } from "../../engine/values";
+import { hasUnknown, type Properties, textsIn } from "../../engine/values";
 import { sharedCallOptions } from "../../framework/calls";
-import type { Failure, PreflightContext } from "../../framework/contract";
+import type { Context, Failure } from "../../framework/contract";
 import { sharedValue } from "../../framework/deployment";
 import { toUserError } from "../../framework/messages";
 
@@ -16,7 +16,7 @@ function createSharedRead<Result>(
   read: (management: ManagementClient, options: CallOptions) => Promise<Result | undefined>,
 ) {
   const shared = sharedValue((): { response?: Promise<Result | undefined> } => ({}));
-  return (context: PreflightContext): Promise<Result | undefined> => {
+  return (context: Context): Promise<Result | undefined> => {
     const { clients, cancelSignal, signal, warn } = context;
     const cache = shared(context);
     cache.response ??= read(clients.management, { ...sharedCallOptions(context), timeout: readTimeout })
@@ -35,6 +35,7 @@ function createSharedRead<Result>(
   };
 }
 const stockOf = createSharedRead("stock of GPU types", (management, options) => management.listGpuStock(options));
+const volumesOf = createSharedRead("network volumes", (management, options) => management.listNetworkVolumes(options));
 const quotaOf = createSharedRead("quota of workers", (management, options) => management.readWorkerQuota(options));
 
 /** Inputs that determine the machines on which workers run. */
@@ -51,32 +52,28 @@ const placement = [
 const joinWords = (words: readonly string[]): string => words.join(" and ");
 
 /** Returns the data centres of the workers and their text for a message; undefined if they are unlimited, or unknown in the preview. */
-function dataCentersOf(
-  news: Properties,
-  objects: PreflightContext["objects"],
-): { ids: string[]; text: string } | undefined {
+async function dataCentersOf(news: Properties, context: Context): Promise<{ ids: string[]; text: string } | undefined> {
   const volumeIds = [...new Set([...textsIn(news["networkVolumeId"]), ...textsIn(news["networkVolumeIds"])])];
-  const volumes = volumeIds.map((id) => objects.get(id) ?? {});
-  const volumeCenters = volumes.flatMap((volume) => stringAt(volume, "dataCenterId") ?? []);
-  const isKnown = volumeCenters.length === volumes.length && !hasUnknown(news["networkVolumeIds"]);
-  if (volumeCenters.length > 0 && isKnown) {
-    const names = volumes.map((volume) => stringAt(volume, "name"));
-    const volumeText = names.length === 1 && names[0] !== undefined ? `volume "${names[0]}" is` : undefined;
-    const text = volumeText ?? (names.length === 1 ? "its volume is" : "its volumes are");
-    return { ids: volumeCenters, text: `${joinWords([...new Set(volumeCenters)])}, where ${text}` };
+  const listed = volumeIds.length > 0 ? ((await volumesOf(context)) ?? []) : [];
+  const volumes = listed.filter(({ id }) => volumeIds.includes(id));
+  const isKnown = volumes.length === volumeIds.length && !hasUnknown(news["networkVolumeIds"]);
+  if (volumes.length > 0 && isKnown) {
+    const ids = volumes.map(({ dataCenterId }) => dataCenterId);
+    const verb = volumes.length === 1 ? "volume is" : "volumes are";
+    return { ids, text: `${joinWords([...new Set(ids)])}, where its ${verb}` };
   }
   const ids = hasUnknown(news["dataCenterIds"]) ? [] : textsIn(news["dataCenterIds"]);
   return ids.length === 0 ? undefined : { ids, text: joinWords(ids) };
 }
 
 /** Returns a failure if none of the endpoint's GPU types is in stock in the data centres of its workers. */
-async function stockFailures(olds: Properties, news: Properties, context: PreflightContext): Promise<Failure[]> {
+async function stockFailures(olds: Properties, news: Properties, context: Context): Promise<Failure[]> {
   const changes = placement.some((key) => !isDeepStrictEqual(olds[key], news[key]));
   const isKnown = ![news["gpuTypeIds"], news["gpuPools"], news["excludedGpuTypeIds"]].some(hasUnknown);
   if (news["computeType"] !== "GPU" || !changes || !isKnown) return [];
   const stock = await stockOf(context);
   if (!stock) return [];
-  const dataCenters = dataCentersOf(news, context.objects);
+  const dataCenters = await dataCentersOf(news, context);
   const hasStock = ({ dataCenterIds }: GpuStockRecord): boolean =>
     dataCenterIds === undefined || dataCenterIds.some((id) => dataCenters?.ids.includes(id) ?? true);
   const types = textsIn(news["gpuTypeIds"]);
@@ -103,7 +100,7 @@ async function stockFailures(olds: Properties, news: Properties, context: Prefli
 const addedWorkers = sharedValue(() => new Map<string, number>());
 
 /** Returns a failure if the workers of this endpoint and all others exceed the account's quota. */
-async function quotaFailures(olds: Properties, news: Properties, context: PreflightContext): Promise<Failure[]> {
+async function quotaFailures(olds: Properties, news: Properties, context: Context): Promise<Failure[]> {
   const newCount = news["workersMax"];
   const oldCount = typeof olds["workersMax"] === "number" ? olds["workersMax"] : 0;
   if (typeof newCount !== "number" || newCount <= oldCount) return [];
@@ -120,6 +117,9 @@ async function quotaFailures(olds: Properties, news: Properties, context: Prefli
   return [{ path: "workersMax", reason: `${newCount} requested, ${allocated} of ${quota.limit} already allocated` }];
 }
 
-/** Compares new inputs with the stock of GPU types and the quota of workers; a deployment makes one request for each. */
-export const preflight = async (olds: Properties, news: Properties, context: PreflightContext): Promise<Failure[]> =>
+/**
+ * Compares new inputs with the stock of GPU types and the quota of workers; a deployment makes one request for each, and one for all
+ * network volumes.
+ */
+export const preflight = async (olds: Properties, news: Properties, context: Context): Promise<Failure[]> =>
   (await Promise.all([stockFailures(olds, news, context), quotaFailures(olds, news, context)])).flat();
