@@ -166,7 +166,7 @@ async function readNewJob(service: JobService, endpointId: string, path: string)
   let response = await service.send("GET", endpointId, path);
   for (const wait of jobVisibility.waits) {
     if (response.status !== 404) break;
-    await systemClock.sleep(wait, service.signal);
+    await (service.clock ?? systemClock).sleep(wait, service.signal);
     response = await service.send("GET", endpointId, path);
   }
   return bodyOf(response);

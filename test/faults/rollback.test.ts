@@ -180,6 +180,22 @@ describe("a template that was deleted outside the stack", () => {
   const inputsOf = (templateId: string): Properties =>
     ServerlessEndpoint.check({}, { templateId, workersMax: 1, verify }, naming(name), [], "v2").inputs;
 
+  test.each([403, undefined])(
+    "is not named in messages if its image is secret (response to the rollback: %s)",
+    async (status) => {
+      const id = await bench.create("/templates", { name: "secret", imageName: "acme/echo:1", isServerless: true });
+      const { id: endpointId, outputs } = await ServerlessEndpoint.create(inputsOf(id), context());
+      expectResponse(await bench.rest("DELETE", `/templates/${id}`), 204);
+      if (status !== undefined)
+        bench.proxy.inject({ method: "PATCH", body: /acme\/echo/ }, { kind: "status", status }, 1);
+      const secrets = { paths: [["verify", "triggers", "0"]], values: [] };
+      const update = ServerlessEndpoint.update(endpointId, outputs, inputsOf(broken), { ...context(), secrets });
+      const { message } = await partialFailureOf(update);
+      expect(message).toMatch(status === undefined ? /keeps serving/ : /the rollback failed/);
+      expect(message).not.toContain("acme/");
+    },
+  );
+
   test.each([
     ["its settings if the endpoint runs them", (templateId: string) => ({ templateId })],
     [

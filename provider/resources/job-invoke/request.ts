@@ -12,8 +12,11 @@ import type { JobContext } from "./run";
 /** Job order with a request. */
 type RequestJobSpec = JobSpec & { request: RequestSpec };
 
-const titleOf = ({ endpointId, request: { method, path } }: RequestJobSpec): string =>
-  `${method} ${path.replace(/[?#].*$/s, "")} on endpoint "${endpointId}"`;
+/** The method and the path of a request, without its query, which may contain secrets. */
+export const requestText = ({ method, path }: RequestSpec): string => `${method} ${path.replace(/[?#].*$/s, "")}`;
+
+const titleOf = ({ endpointId, request }: RequestJobSpec): string =>
+  `${requestText(request)} on endpoint "${endpointId}"`;
 
 /** Sends the request of an order and returns the response, whatever its status. Rejects with a UserError if none arrives. */
 export async function sendRequest(spec: RequestJobSpec, context: JobContext): Promise<JobResult> {

@@ -67,11 +67,13 @@ async function describeVersion(
 }
 
 /** Returns settings as text; the values of secrets are hidden. */
-const formatSettings = (settings: Properties, keys: readonly string[], { secrets }: Context): string =>
+const formatSettings = (settings: Properties, keys: readonly string[], context: Context): string =>
   keys
     .map((key) => {
       const isSecret =
-        confidentialKeys.includes(key) || [[key], markedPath([key])].some((path) => isSecretAt(path, secrets.paths));
+        confidentialKeys.includes(key) ||
+        (key === "imageName" && !mayShowImages(context)) ||
+        [[key], markedPath([key])].some((path) => isSecretAt(path, context.secrets.paths));
       return `${key} ${isSecret ? hiddenValue : showValue(settings[key] ?? null)}`;
     })
     .join(", ");
@@ -172,7 +174,7 @@ function rollbackFailure(
   const currentState = endpoint
     ? `The endpoint runs ${describeContainer(endpoint, context)}, unverified.`
     : `The endpoint could not be read; the update set ${formatSettings(toProperties(update.news), keys, context)}.`;
-  const shown = shownKeys(before, keys).filter((key) => key !== "imageName" || mayShowImages(context));
+  const shown = shownKeys(before, keys);
   return fail(
     "rollbackFailed",
     [

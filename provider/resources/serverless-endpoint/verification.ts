@@ -5,6 +5,7 @@ import { UserError } from "../../framework/errors";
 import type { JobResult, JobSpec } from "../job-invoke/inputs";
 import { jobFailure } from "../job-invoke/job-failure";
 import { checkResult, describeHealth, runToCompletion } from "../job-invoke/job-result";
+import { requestText } from "../job-invoke/request";
 import type { JobContext } from "../job-invoke/run";
 import type { Inputs, Verify } from "./inputs";
 import { deadlineOf, followRollout, type Rollout } from "./rollout";
@@ -39,7 +40,7 @@ export async function verifyEndpoint(
   const jobContext = createJobContext(context, rollout);
   if (workersMax === 0)
     throw new UserError("workersMax is 0: no worker can run the job; raise workersMax, or remove verify");
-  const titleOf = ({ id }: JobResult): string => (request ? `${request.method} ${request.path}` : `job ${id}`);
+  const titleOf = ({ id }: JobResult): string => (request ? requestText(request) : `job ${id}`);
   const timeLimit = Math.round(deadline.remaining() / 1000);
   for (let attempt = 1; ; ) {
     await rollout.waitUntilReady();

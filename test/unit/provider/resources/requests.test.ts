@@ -67,6 +67,15 @@ describe("the verification of a load balancer", () => {
     );
   });
 
+  test("reports its progress without the query of the request", async () => {
+    const texts: string[] = [];
+    const progress = (text: string) => void texts.push(text);
+    const news = inputsOf("query", await templateOf("1"), verifyOf("1", { path: "/check?key=planted-81" }));
+    await ServerlessEndpoint.create(news, { ...context(), progress });
+    expect(texts.at(-1)).toBe("version 1: POST /check succeeded");
+    expect(texts.join("\n")).not.toContain("planted-81");
+  });
+
   test("redacts the mismatches of a secret request", async () => {
     const verify = verifyOf("4", { body: { token: "a-secret-of-the-test" } });
     const inputs = inputsOf("secret", await templateOf("1"), verify);
