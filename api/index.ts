@@ -64,8 +64,6 @@ export interface Clients {
   transport: Transport;
   /** Number of requests sent, including retries. */
   requestCount(): number;
-  /** Time of the service's clock, ms since the epoch, accurate to the second; undefined before the first response. */
-  serviceTime(): number | undefined;
   close(): Promise<void>;
 }
 
@@ -99,7 +97,6 @@ export function createClients(settings: ClientSettings): Clients {
     requests: createRequestClient(transport, baseUrl),
     transport,
     requestCount: transport.requestCount,
-    serviceTime: transport.serviceTime,
     close: transport.close,
   };
 }

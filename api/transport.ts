@@ -64,8 +64,6 @@ export interface Transport {
   send(request: TransportRequest, options?: CallOptions): Promise<ApiResponse>;
   /** Number of attempts sent. */
   requestCount(): number;
-  /** Time of the service's clock, ms since the epoch, accurate to the second; undefined before the first response. */
-  serviceTime(): number | undefined;
   /** Waits for calls in progress; later calls reject. */
   close(): Promise<void>;
 }
@@ -80,8 +78,6 @@ export function createTransport(settings: TransportSettings): Transport {
   const slots = createSlots(settings.maxInFlight);
   const pauses = createPauses(clock, random);
   let sent = 0;
-  /** Difference between the service's clock and the local clock, ms. */
-  let clockOffset: number | undefined;
 
   /** Sends one attempt; resolves with the response or an error for the retry loop. Rejects only with the signal's reason. */
   async function attempt(
@@ -116,7 +112,6 @@ export function createTransport(settings: TransportSettings): Transport {
         },
       );
       const date = Date.parse(headerOf(response, "date") ?? "");
-      if (!Number.isNaN(date)) clockOffset = date - clock.now();
       const succeeded = response.status >= 200 && response.status < 300;
       const text = succeeded ? request.errorTextOf?.(response.body) : errorTextOf(response);
       // If the limit is exhausted, no call is sent before it resets.
@@ -202,8 +197,7 @@ export function createTransport(settings: TransportSettings): Transport {
     return closing;
   };
 
-  const serviceTime = () => (clockOffset === undefined ? undefined : clock.now() + clockOffset);
-  return { send, requestCount: () => sent, serviceTime, close };
+  return { send, requestCount: () => sent, close };
 }
 
 /** The longer of two optional waits. */

@@ -166,29 +166,7 @@ export const endpointFields = {
 };
 
 /** Properties of an endpoint that have the same name and form in REST v1 and REST v2, which nests or combines the others. */
-export const plainEndpointFields = z.object(endpointFields).omit({
-  templateId: true,
-  computeType: true,
-  type: true,
-  gpuCount: true,
-  gpuTypeIds: true,
-  excludedGpuTypeIds: true,
-  gpuPools: true,
-  cpuFlavorIds: true,
-  vcpuCount: true,
-  allowedCudaVersions: true,
-  minCudaVersion: true,
-  networkVolumeId: true,
-  networkVolumeIds: true,
-  scalerType: true,
-  scalerValue: true,
-  workersMin: true,
-  workersMax: true,
-  idleTimeout: true,
-  executionTimeoutMs: true,
-  flashboot: true,
-  flashbootType: true,
-}).shape;
+export const plainEndpointFields = z.object(endpointFields).pick({ name: true, dataCenterIds: true }).shape;
 
 /** Settings that are null if the endpoint has none. */
 type Clearable = "vcpuCount" | "minCudaVersion" | "networkVolumeId" | "executionTimeoutMs";

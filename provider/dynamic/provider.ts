@@ -47,7 +47,7 @@ export function createProvider(
       const subject = `${operations.kind} ${JSON.stringify(internal.resourceName)}, ${operation}`;
       if (!(thrown instanceof ResourceInitError)) throw sdkError(subject, messageOf(thrown));
       const { id, outputs, secretPaths } = thrown;
-      const properties = stateOf({ properties: outputs, secretPaths: secretPaths.outputs }, internal);
+      const properties = stateOf({ properties: outputs, secretPaths }, internal);
       throw sdkError(subject, messageOf(thrown), { id, properties });
     }
   };

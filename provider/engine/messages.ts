@@ -152,7 +152,6 @@ export const initFailed = message({
   id: text(1),
   properties: properties(2),
   reasons: repeated(text(3)),
-  inputs: properties(4),
 });
 export const rpcStatus = message({
   code: count(1),

@@ -5,7 +5,16 @@ import { sharedValue } from "./deployment";
 /** Parts of an operation's context that its calls require. */
 export type CallContext = Pick<
   Context,
-  "clients" | "settings" | "signal" | "clock" | "deadline" | "onDeadline" | "cancelSignal" | "progress" | "secrets"
+  | "clients"
+  | "settings"
+  | "signal"
+  | "clock"
+  | "deadline"
+  | "cleanupDeadline"
+  | "onDeadline"
+  | "cancelSignal"
+  | "progress"
+  | "secrets"
 >;
 
 /** Maximum time for the response to a create after a cancellation, ms; /runsync itself waits 1000. */

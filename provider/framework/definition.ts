@@ -43,6 +43,8 @@ export interface Created {
 /** A resource kind in its own types. */
 export interface ResourceDefinition<Inputs extends object, Outputs extends object> extends ResourceSchemas {
   kind: string;
+  /** The object in messages, if it has no name. */
+  label?: (properties: Properties) => string | undefined;
   /** Checked inputs with a name, as the operations receive them. */
   checkedInputs: z.ZodType<Inputs>;
   /** Checks inputs beyond their schema, for a dialect; values may be unknown. */

@@ -12,28 +12,27 @@ export class UserError extends Error {
   }
 }
 
-/** Facts of an unfinished object besides its id and outputs. */
-interface InitFacts {
-  /** Inputs of the object, if they differ from the requested ones. */
-  inputs?: Properties | undefined;
-  /** Secret paths of the outputs and the inputs; the pipeline adds them. */
-  secretPaths?: { outputs: readonly Path[]; inputs: readonly Path[] };
-}
-
 /** Failure that leaves an unfinished object: the engine keeps `id` and `outputs` in state, and the next deployment updates it. */
 export class ResourceInitError extends UserError {
   override readonly name = "ResourceInitError";
+  /** Inputs of the object, if they differ from the requested ones. */
   readonly inputs: Properties | undefined;
-  readonly secretPaths: { outputs: readonly Path[]; inputs: readonly Path[] };
+  /** Secret paths of the outputs; the pipeline adds them. */
+  readonly secretPaths: readonly Path[];
   constructor(
     message: string,
     readonly id: string,
     readonly outputs: Properties,
     {
       inputs,
-      secretPaths = { outputs: [], inputs: [] },
+      secretPaths = [],
       ...options
-    }: InitFacts & { cause?: unknown; help?: HelpKey | undefined } = {},
+    }: {
+      inputs?: Properties | undefined;
+      secretPaths?: readonly Path[];
+      cause?: unknown;
+      help?: HelpKey | undefined;
+    } = {},
   ) {
     super(message, options);
     this.inputs = inputs;

@@ -34,10 +34,8 @@ export function defineResource<Inputs extends object, Outputs extends object>(
     return [...planned, ...unfinished.map((key): Change => ({ path: [key], kind: "update", replace: false }))];
   };
   const labelOf = (properties: Properties, id?: string): string => {
-    const name = stringAt(properties, "name");
-    const endpoint = stringAt(properties, "endpointId");
-    if (name === undefined && endpoint !== undefined) return `${kind} on endpoint "${endpoint}"`;
-    return name === undefined && id === undefined ? kind : `${kind} "${name ?? id}"`;
+    const name = stringAt(properties, "name") ?? id;
+    return definition.label?.(properties) ?? (name === undefined ? kind : `${kind} "${name}"`);
   };
 
   const stateOf = (id: string, properties: Properties): Properties => withDerivedOutputs(outputs, id, properties);

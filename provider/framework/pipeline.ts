@@ -88,10 +88,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
       // Reverted properties have earlier values, so a path that is secret in any set is secret here.
       const secretPaths = sets.flatMap((set) => set.secretPaths);
       const outputs = withSecrets(thrown.outputs, { ...inputs, secretPaths }, inputs.properties);
-      throw new ResourceInitError(message, thrown.id, outputs.properties, {
-        inputs: inputs.properties,
-        secretPaths: { outputs: outputs.secretPaths, inputs: inputs.secretPaths },
-      });
+      throw new ResourceInitError(message, thrown.id, outputs.properties, { secretPaths: outputs.secretPaths });
     }
   };
 

@@ -9,7 +9,7 @@ import type {
   TemplateRecord,
 } from "serverless-compute-api";
 import type { CallContext } from "../framework/calls";
-import { type Context, noSecrets } from "../framework/contract";
+import { noSecrets } from "../framework/contract";
 import type { InvokeJobArgs, JobInvokeOutputs } from "../resources/job-invoke/inputs";
 import { programSettings } from "../settings/program-config";
 import { optionNames } from "../settings/setting-names";
@@ -36,9 +36,7 @@ export interface InvokeJobOptions extends LookUpOptions {
 /** Runs a call with its own clients, which are loaded on demand so that other programs start faster. */
 async function withClients<Result>(
   options: InvokeJobOptions,
-  action: (
-    context: Pick<Context, "clients" | "settings" | "clock" | "signal" | "progress" | "secrets">,
-  ) => Promise<Result>,
+  action: (context: CallContext) => Promise<Result>,
 ): Promise<Result> {
   try {
     const { createClients, systemClock } = await import("serverless-compute-api");

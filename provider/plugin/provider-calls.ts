@@ -64,11 +64,10 @@ const streamOf = <Of>({ encode }: Message<Of>) => ({ encode: (values: readonly P
 function toCallFailure(thrown: unknown): CallFailure {
   const message = messageOf(thrown);
   if (!(thrown instanceof ResourceInitError)) return new CallFailure(status.unknown, message);
-  const { id, outputs, inputs = {}, secretPaths } = thrown;
+  const { id, outputs, secretPaths } = thrown;
   const value = messages.initFailed.encode({
     id,
-    inputs: { properties: inputs, secretPaths: secretPaths.inputs },
-    properties: { properties: outputs, secretPaths: secretPaths.outputs },
+    properties: { properties: outputs, secretPaths },
     reasons: [asReason(message)],
   });
   const details = [{ typeUrl: "type.googleapis.com/pulumirpc.ErrorResourceInitFailed", value }];

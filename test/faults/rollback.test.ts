@@ -180,7 +180,7 @@ describe("a template that was deleted outside the stack", () => {
   const inputsOf = (templateId: string): Properties =>
     ServerlessEndpoint.check({}, { templateId, workersMax: 1, verify }, naming(name), [], "v2").inputs;
 
-  test.each([403, undefined])(
+  test.each([403, undefined] as const)(
     "is not named in messages if its image is secret (response to the rollback: %s)",
     async (status) => {
       const id = await bench.create("/templates", { name: "secret", imageName: "acme/echo:1", isServerless: true });

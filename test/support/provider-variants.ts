@@ -57,7 +57,7 @@ export const pluginVariant =
         return marked((await call).properties);
       } catch (error) {
         if (!(error instanceof ResourceInitError)) throw error;
-        return marked({ properties: error.outputs, secretPaths: error.secretPaths.outputs });
+        return marked({ properties: error.outputs, secretPaths: error.secretPaths });
       }
     };
     const read: VariantCalls["read"] = async (id, { inputs, outputs }) => {

@@ -1,25 +1,10 @@
 import { z } from "zod";
 import { defineResource } from "../../framework/operations";
-import { computed } from "../../framework/properties/preview-outputs";
 import { type JobSpec, jobInvokeInputs, jobInvokeOutputs, type JobInvokeOutputs as Outputs } from "./inputs";
 import { runAndCheck, storedOutputs } from "./job-result";
 
 /** Inputs that affect the result of a run. */
-const runInputs = [
-  "endpointId",
-  "input",
-  "request",
-  "mode",
-  "policy",
-  "webhook",
-  "s3Config",
-  "timeout",
-  "triggers",
-  "expect",
-] as const;
-
-for (const output of Object.values(jobInvokeOutputs.shape))
-  output.register(computed, { dependsOn: [...runInputs, "storeOutput"] });
+const runInputs = Object.keys(jobInvokeInputs.shape).filter((key) => key !== "storeOutput");
 
 /**
  * Job that must succeed before the deployment continues. It runs when it is created and when an input or a trigger changes, never
@@ -28,6 +13,7 @@ for (const output of Object.values(jobInvokeOutputs.shape))
  */
 export const jobInvoke = defineResource<JobSpec, Outputs>({
   kind: "JobInvoke",
+  label: ({ endpointId }) => (typeof endpointId === "string" ? `JobInvoke on endpoint "${endpointId}"` : undefined),
   description:
     "Runs one job, or sends one request to a load balancer, when it is created or its inputs or triggers change; a failure fails " +
     "the deployment.",

@@ -14,6 +14,7 @@ import { z } from "zod";
 import { toProperties } from "../../engine/values";
 import { checkInputs } from "../../framework/properties/check";
 import { withoutOmitted } from "../../framework/properties/defaults";
+import { computed } from "../../framework/properties/preview-outputs";
 
 /** HTTP request to an endpoint of type LOAD_BALANCER, instead of a job. */
 const request = z
@@ -144,6 +145,9 @@ export const jobInvokeOutputs = z.object({
   delayTime: z.number().describe("Waiting time of the job in ms.").optional(),
   executionTime: z.number().describe("Execution time of the job in ms.").optional(),
 });
+for (const output of Object.values(jobInvokeOutputs.shape))
+  output.register(computed, { dependsOn: Object.keys(jobInvokeInputs.shape) });
+
 /** Finished job, or the response to a request in the form of a finished job. */
 export type JobResult = JobRecord & { httpStatus?: number };
 /** Outputs of a JobInvoke resource. */

@@ -3,7 +3,7 @@ import { type EndpointHealth, isApiError, type JobStatus } from "serverless-comp
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
 import { toProperties } from "../../engine/values";
-import { cleanupCallOptions } from "../../framework/calls";
+import { type CallContext, cleanupCallOptions } from "../../framework/calls";
 import type { UserError } from "../../framework/errors";
 import { toUserError } from "../../framework/messages";
 import { secretsIn } from "../../framework/properties/secret-paths";
@@ -11,7 +11,7 @@ import { type InvokeJobArgs, type JobInvokeOutputs, type JobResult, type JobSpec
 import { jobFailure, truncate } from "./job-failure";
 import { findMismatches, formatMismatches } from "./output-match";
 import { checkResponse, isRequest, sendRequest } from "./request";
-import { cancellationText, type JobContext, runJob, type UnfinishedJob, waitReasonOf } from "./run";
+import { cancellationText, runJob, type UnfinishedJob, waitReasonOf } from "./run";
 
 /** Remedies by a job's final state (interface: Job-level situations). */
 const remedies: Record<JobStatus, string> = {
@@ -33,7 +33,7 @@ function remedyFor({ input }: JobSpec, status: JobStatus): string {
 }
 
 /** Runs a job, checks its result and returns its outputs; rejects with a UserError if the job does not end as expected. */
-export async function runAndCheck(spec: JobSpec, context: JobContext): Promise<JobInvokeOutputs> {
+export async function runAndCheck(spec: JobSpec, context: CallContext): Promise<JobInvokeOutputs> {
   const job = await runToCompletion(spec, context);
   await checkResult(spec, job, context);
   const { id, status, output, delayTime, executionTime } = job;
@@ -60,7 +60,7 @@ export function storedOutputs(
 }
 
 /** Runs a job to any final state, or sends a request; rejects with a UserError if it does not finish. */
-export async function runToCompletion(spec: JobSpec, context: JobContext): Promise<JobResult> {
+export async function runToCompletion(spec: JobSpec, context: CallContext): Promise<JobResult> {
   if (isRequest(spec)) return sendRequest(spec, context);
   const outcome = await runJob(spec, context).catch((error: unknown) => {
     throw submissionFailure(error, spec.endpointId, context);
@@ -70,7 +70,7 @@ export async function runToCompletion(spec: JobSpec, context: JobContext): Promi
 }
 
 /** Compares a finished job or a response with the expected result; rejects with a UserError if they differ. */
-export async function checkResult(spec: JobSpec, job: JobResult, context: JobContext): Promise<void> {
+export async function checkResult(spec: JobSpec, job: JobResult, context: CallContext): Promise<void> {
   if (isRequest(spec)) return checkResponse(spec, job, context);
   const { endpointId, expect } = spec;
   if (job.status !== expect.status) {
@@ -88,7 +88,7 @@ export async function checkResult(spec: JobSpec, job: JobResult, context: JobCon
   throw jobFailure([title, ...formatMismatches(differences, context.secrets), remedies.COMPLETED]);
 }
 
-async function unfinishedFailure(outcome: UnfinishedJob, spec: JobSpec, context: JobContext): Promise<UserError> {
+async function unfinishedFailure(outcome: UnfinishedJob, spec: JobSpec, context: CallContext): Promise<UserError> {
   const { jobId } = outcome;
   const { endpointId } = spec;
   const location = `on endpoint "${endpointId}"`;
@@ -109,7 +109,7 @@ async function unfinishedFailure(outcome: UnfinishedJob, spec: JobSpec, context:
   return jobFailure([`job ${jobId} ${location} ${lines[0]}`, lines[1]]);
 }
 
-function submissionFailure(error: unknown, endpointId: string, { settings }: JobContext): unknown {
+function submissionFailure(error: unknown, endpointId: string, { settings }: CallContext): unknown {
   if (isApiError(error) && error.ambiguous) {
     const title = `the response to the job's submission on endpoint "${endpointId}" was lost (${error.message})`;
     const remedy = "It may or may not be running, so it was not resubmitted. The next deployment runs it.";
@@ -129,7 +129,7 @@ function errorText(error: unknown, redact: (text: string) => string): string | u
 }
 
 /** Describes an endpoint's jobs and workers, and the reason why jobs wait unless it equals `knownProblem`. */
-export async function describeHealth(endpointId: string, context: JobContext, knownProblem?: string): Promise<string> {
+export async function describeHealth(endpointId: string, context: CallContext, knownProblem?: string): Promise<string> {
   try {
     const health = await context.clients.jobs.health(endpointId, cleanupCallOptions(context));
     const problem = truncate(waitReasonOf(health, context));
@@ -163,7 +163,7 @@ function formatHealth({ jobs, workers }: EndpointHealth): string {
 }
 
 /** Runs a job from a script; rejects if it does not end as expected, and with one line for each invalid argument. */
-export async function invokeJob(args: InvokeJobArgs, context: JobContext): Promise<JobInvokeOutputs> {
+export async function invokeJob(args: InvokeJobArgs, context: CallContext): Promise<JobInvokeOutputs> {
   const spec = parseJobArgs(args);
   const secrets = secretsIn([toProperties(spec)], [["s3Config"]]);
   try {

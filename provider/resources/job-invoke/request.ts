@@ -2,12 +2,11 @@ import { randomUUID } from "node:crypto";
 import { isApiError } from "serverless-compute-api";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { showValue } from "serverless-compute-api/shapes";
-import { callOptions, completeDespiteCancel } from "../../framework/calls";
+import { type CallContext, callOptions, completeDespiteCancel } from "../../framework/calls";
 import { containsSecret } from "../../framework/properties/secret-paths";
 import type { JobResult, JobSpec, RequestSpec } from "./inputs";
 import { jobFailure, truncate } from "./job-failure";
 import { findMismatches, formatMismatches } from "./output-match";
-import type { JobContext } from "./run";
 
 /** Job order with a request. */
 type RequestJobSpec = JobSpec & { request: RequestSpec };
@@ -19,7 +18,7 @@ const titleOf = ({ endpointId, request }: RequestJobSpec): string =>
   `${requestText(request)} on endpoint "${endpointId}"`;
 
 /** Sends the request of an order and returns the response, whatever its status. Rejects with a UserError if none arrives. */
-export async function sendRequest(spec: RequestJobSpec, context: JobContext): Promise<JobResult> {
+export async function sendRequest(spec: RequestJobSpec, context: CallContext): Promise<JobResult> {
   const { endpointId, request, timeout } = spec;
   const { clients, clock, deadline } = context;
   const startTime = clock.now();
@@ -49,7 +48,7 @@ export async function sendRequest(spec: RequestJobSpec, context: JobContext): Pr
 }
 
 /** Compares a response with the expected response; throws a UserError if they differ. */
-export function checkResponse(spec: RequestJobSpec, { output, httpStatus }: JobResult, { secrets }: JobContext): void {
+export function checkResponse(spec: RequestJobSpec, { output, httpStatus }: JobResult, { secrets }: CallContext): void {
   const { expect } = spec.request;
   const title = `${titleOf(spec)} returned ${httpStatus}`;
   const remedy = "The endpoint's logs may have the details. Correct the worker or `expect`.";

@@ -8,17 +8,16 @@ import {
 } from "serverless-compute-api";
 import { createRedaction } from "serverless-compute-api/redaction";
 import { isFinal, jobVisibility, limits } from "serverless-compute-api/shapes";
-import { callOptions, cleanupCallOptions, completeDespiteCancel, isCancelledOrExpired } from "../../framework/calls";
-import type { Context } from "../../framework/contract";
+import {
+  type CallContext,
+  callOptions,
+  cleanupCallOptions,
+  completeDespiteCancel,
+  isCancelledOrExpired,
+} from "../../framework/calls";
 import { UserError } from "../../framework/errors";
 import { toUserError } from "../../framework/messages";
 import type { JobSpec } from "./inputs";
-
-/** Subset of an operation's context that a job requires. */
-export type JobContext = Pick<
-  Context,
-  "clients" | "settings" | "clock" | "signal" | "progress" | "deadline" | "cleanupDeadline" | "onDeadline" | "secrets"
->;
 
 const second = 1000;
 
@@ -66,7 +65,7 @@ export type JobOutcome = { end: "final"; job: JobRecord } | UnfinishedJob;
  * Runs a job to its end. The submission is sent once; a lost response rejects. The job is cancelled if it does not finish in time
  * or if the signal aborts.
  */
-export async function runJob(spec: JobSpec, context: JobContext): Promise<JobOutcome> {
+export async function runJob(spec: JobSpec, context: CallContext): Promise<JobOutcome> {
   const { clock, signal } = context;
   const timeLimit = Math.min(spec.timeout * 1000, (context.deadline ?? Number.POSITIVE_INFINITY) - clock.now());
   const startTime = clock.now();
@@ -100,7 +99,7 @@ function unreadableFailure(
   { id }: JobRecord,
   cancelled: boolean,
   { endpointId }: JobSpec,
-  { settings }: JobContext,
+  { settings }: CallContext,
 ): UserError {
   const label = `job ${id} on endpoint "${endpointId}"`;
   const { message, help } = toUserError(error, { label, operation: "create", names: settings.names });
@@ -117,7 +116,7 @@ const endOf = (record: JobRecord | undefined): string =>
 export const cancellationText = (cancelled: boolean): string =>
   cancelled ? "was cancelled" : "could not be cancelled and may still run";
 
-function submit(spec: JobSpec, context: JobContext): Promise<JobRecord> {
+function submit(spec: JobSpec, context: CallContext): Promise<JobRecord> {
   const { endpointId, input = {}, mode, policy, webhook, s3Config } = spec;
   const submission = { input, policy, webhook, s3Config };
   // The shortest wait, because a cancellation requires the id; longer jobs are polled with /status.
@@ -135,7 +134,7 @@ async function waitUntilFinal(
   submittedJob: JobRecord,
   deadline: number,
   timeLimit: number,
-  context: JobContext,
+  context: CallContext,
 ): Promise<JobOutcome> {
   const { clock, signal } = context;
   let job = submittedJob;
@@ -175,7 +174,7 @@ async function waitUntilFinal(
 }
 
 /** Returns the reason why jobs wait. Only the local service reports it, in an additional field. */
-export function waitReasonOf({ message }: EndpointHealth, { secrets }: JobContext): string | undefined {
+export function waitReasonOf({ message }: EndpointHealth, { secrets }: CallContext): string | undefined {
   if (typeof message !== "string" || message.trim() === "") return undefined;
   return createRedaction(secrets.values)(message.trim());
 }
@@ -185,7 +184,7 @@ async function poll(
   endpointId: string,
   jobId: string,
   timeLimit: number,
-  context: JobContext,
+  context: CallContext,
 ): Promise<JobRecord | undefined> {
   const { clients, clock, signal } = context;
   const read = () => {
@@ -202,7 +201,7 @@ async function poll(
 }
 
 /** Cancels a job and returns its record; undefined if its state is unknown. */
-async function cancel(endpointId: string, jobId: string, context: JobContext): Promise<JobRecord | undefined> {
+async function cancel(endpointId: string, jobId: string, context: CallContext): Promise<JobRecord | undefined> {
   const { clients } = context;
   try {
     return await clients.jobs.cancel(endpointId, jobId, cleanupCallOptions(context));

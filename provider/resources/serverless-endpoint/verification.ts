@@ -6,12 +6,11 @@ import type { JobResult, JobSpec } from "../job-invoke/inputs";
 import { jobFailure } from "../job-invoke/job-failure";
 import { checkResult, describeHealth, runToCompletion } from "../job-invoke/job-result";
 import { requestText } from "../job-invoke/request";
-import type { JobContext } from "../job-invoke/run";
 import type { Inputs, Verify } from "./inputs";
 import { deadlineOf, followRollout, type Rollout } from "./rollout";
 
 /** Returns the context of the job: secret paths are relative to `verify`, and progress names the version. */
-function createJobContext(context: Context, rollout: Rollout): JobContext {
+function createJobContext(context: Context, rollout: Rollout): Context {
   const relativeToVerify = (path: Path): Path[] => (path[0] === "verify" ? [path.slice(1)] : []);
   return {
     ...context,

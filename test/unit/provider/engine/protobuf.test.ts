@@ -122,7 +122,7 @@ describe("Pulumi's codec and ours read each other's messages", () => {
         expect(checked.getInputs()?.toJavaScript()).toEqual(properties);
         expect(checked.getFailuresList().map((failure) => failure.getReason())).toEqual([reason]);
 
-        const kept = messages.initFailed.encode({ id: reason, properties: set, inputs: set, reasons: [reason] });
+        const kept = messages.initFailed.encode({ id: reason, properties: set, reasons: [reason] });
         const failed = pb.ErrorResourceInitFailed.deserializeBinary(kept);
         expect(failed.getProperties()?.toJavaScript()).toEqual(properties);
         expect(failed.getReasonsList()).toEqual([reason]);
