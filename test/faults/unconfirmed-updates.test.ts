@@ -55,7 +55,10 @@ const confirmingReads: readonly Match[] =
 
 const changesAndReads = [...changeRequests, ...confirmingReads];
 
-function injectFault(fault: UpdateFault): void {
+function injectFault(fault: UpdateFault, property: string): void {
+  // An update of variables reads the others first.
+  if (property === "env")
+    for (const match of confirmingReads) bench.proxy.inject(match, { kind: "delayRequest", ms: 0 });
   if (fault.kind === "unreadableResponse") for (const match of changeRequests) bench.proxy.alter(match, () => ({}));
   else for (const match of changesAndReads) bench.proxy.inject(match, fault, 50);
 }
@@ -88,7 +91,7 @@ describe.each(rows)("a failed update of a $kind: $property, $fault.kind", ({ kin
       inputsOf(name, { [property]: property === "name" ? `${name}-${String(value)}` : value });
     const inputs = inputsWith(deployedValue);
     const { id, outputs } = await operations.create(inputs, bench.context());
-    injectFault(fault);
+    injectFault(fault, property);
     const update = operations.update(id, outputs, inputsWith(failedValue), bench.context());
     const failure = await partialFailureOf(update);
     bench.proxy.clear();

@@ -14,8 +14,8 @@ export function describeIgnoredChanges(way: Way): void {
   });
   afterAll(() => stack.remove());
 
-  /** One path for one resource of each kind, all paths for another; `volume` are further inputs of a volume. */
-  const program = (volume: object = {}): string => `
+  /** One path for one resource of each kind, all paths for another; `volume` and `variables` are further inputs. */
+  const program = (volume: object = {}, variables: object = {}): string => `
   const { ContainerRegistryAuth, NetworkVolume, Secret, ServerlessEndpoint, Template } = require("${way.module}");
   for (const [name, all] of [["one", false], ["all", true]]) {
     const ignore = (path) => ({ ignoreChanges: [all ? "*" : path] });
@@ -27,6 +27,8 @@ export function describeIgnoredChanges(way: Way): void {
     const template = new Template("env-" + name, args, ignore("env"));
     new ServerlessEndpoint("endpoint-" + name, { templateId: template.id, gpuTypeIds: ["NVIDIA L4"] }, ignore("workersMax"));
   }
+  const env = { TOKEN: "program", ...${JSON.stringify(variables)} };
+  new Template("variables", { imageName: "a:1", env }, { ignoreChanges: ["env.TOKEN"] });
   new NetworkVolume("models", { size: 10, dataCenterId: "EU-RO-1", ...${JSON.stringify(volume)} });
 `;
   const expectNoChanges = () => stack.preview({ args: ["--expect-no-changes"] });
@@ -54,6 +56,16 @@ export function describeIgnoredChanges(way: Way): void {
   // REST v1 has no types of volumes.
   it.runIf(dialect === "v2")("a type that is added to a volume that has it is no change", async () => {
     await stack.writeProgram(program({ type: "STANDARD" }));
+    await expectNoChanges();
+  });
+
+  it("an ignored variable keeps its value when another one changes, without a refresh", async () => {
+    const { templates } = await service.listObjects();
+    const id = templates.find(({ name }) => name.startsWith("variables-"))?.id;
+    await service.rest("PATCH", `/templates/${id}`, { env: { TOKEN: "rotated" } });
+    await stack.writeProgram(program({}, { MODEL: "small" }));
+    await stack.up();
+    expect(await service.rest("GET", `/templates/${id}`)).toMatchObject({ env: { TOKEN: "rotated", MODEL: "small" } });
     await expectNoChanges();
   });
 }

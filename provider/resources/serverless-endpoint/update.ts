@@ -1,12 +1,13 @@
 import type { Dialect } from "serverless-compute-api";
 import { type Properties, toProperties } from "../../engine/values";
-import { completeDespiteCancel } from "../../framework/calls";
+import { callOptions, completeDespiteCancel } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import { changedSettings, type Update } from "../../framework/definition";
 import { outputsOf, pick } from "../../framework/observation";
 import { compatibleValues } from "../../framework/properties/compatible";
 import { isRecorded } from "../../framework/properties/defaults";
 import { changesSetting } from "../template/start-arguments";
+import { changedVariables, variablesIn, withChangedVariables } from "../template/variables";
 import { containerSettings } from "./container";
 import { validate } from "./dialect-rules";
 import {
@@ -81,6 +82,13 @@ export async function applyUpdate(
       (key === "flashboot" && changed("flashbootType"))
     );
   });
+  if (changes.env && !changed("templateId")) {
+    const existing = (await management.readEndpoint(id, callOptions(context)))?.container?.env ?? {};
+    // With a template, the container has its variables, too.
+    const own = Object.entries(existing).filter(([name]) => news.templateId === undefined || name in variablesIn(olds));
+    changes.env = withChangedVariables(Object.fromEntries(own), changes.env, changedVariables(olds, changes.env));
+    allSettings.env = changes.env;
+  }
   const record =
     Object.keys(changes).length > 0
       ? // Not cancelled, so that the container remains known.

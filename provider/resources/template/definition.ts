@@ -23,13 +23,13 @@ import {
   type Update,
 } from "../../framework/definition";
 import { defineObject } from "../../framework/object";
-import { unconfirmedIn } from "../../framework/unfinished";
 import { cudaVersionFailures } from "../cuda-versions";
 import { endpointsOf } from "./endpoints";
 import { checkedInputs, type Inputs, type Outputs, templateContent, templateInputs, templateOutputs } from "./inputs";
 import { releaseTemplate } from "./release";
 import { revisionOf } from "./revision";
 import { changesSetting, startKeys, toStartLists, toStartText } from "./start-arguments";
+import { changedVariables, withChangedVariables } from "./variables";
 
 function observe(record: TemplateRecord, desired: Properties): ObservedObject<Inputs, Outputs> {
   const { dockerArgs, containerRegistryAuthId, unknownKeys = [] } = record;
@@ -75,6 +75,10 @@ async function update(
     ...settingsOf({ ...news, volumeInGb: news.volumeInGb ?? keptVolume }),
   };
   const changes = changedSettings(settings, (key) => changesSetting(key, changed));
+  if (changes.env) {
+    const existing = await management.readTemplate(id, callOptions(context));
+    changes.env = withChangedVariables(existing?.env ?? {}, changes.env, changedVariables(olds, changes.env));
+  }
   if (Object.keys(changes).length > 0) {
     await management.updateTemplate(id, changes, { ...callOptions(context), settings });
     onApplied?.();
@@ -101,17 +105,10 @@ function copyAfter(
   { olds, container: template, changed }: ContainerChange,
 ): ContainerSettings {
   if (!copy) return withOwnSettings(template, own);
-  const { env: variables = {} } = checkedInputs.pick({ env: true }).partial().safeParse(olds).data ?? {};
-  // A failed update may have set variables that the state does not contain.
-  const isUnconfirmed = unconfirmedIn(olds).includes("env");
-  const isChanged = ([name]: [string, string]): boolean =>
-    (isUnconfirmed || variables[name] !== template.env[name]) && own.env?.[name] === undefined;
-  const env = [
-    ...Object.entries(copy.env).filter((entry) => !isChanged(entry)),
-    ...Object.entries(template.env).filter(isChanged),
-  ];
+  const isChanged = changedVariables(olds, template.env);
+  const isFollowed = (name: string): boolean => isChanged(name) && own.env?.[name] === undefined;
   const settings = changedSettings(template, (key) => changesSetting(key, changed) && !Object.hasOwn(own, key));
-  return { ...copy, ...settings, env: Object.fromEntries(env) };
+  return { ...copy, ...settings, env: withChangedVariables(copy.env, template.env, isFollowed) };
 }
 
 /** Updates the endpoints with a copy of a template; endpoints that no longer exist are ignored. */

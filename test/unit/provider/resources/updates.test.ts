@@ -161,3 +161,42 @@ test("a template's revision changes with drift of its content", async () => {
   const found = await Template.read(id, outputs, bench.context());
   expect(found?.outputs["revision"]).not.toBe(outputs["revision"]);
 });
+
+const ownContainer = { workersMax: 0, imageName: "a:1" };
+describe.each([
+  ["a template with REST v1", "v1", "Template", { imageName: "a:1" }],
+  ["a template with REST v2", "v2", "Template", { imageName: "a:1" }],
+  ["an endpoint with its own container", "v2", "ServerlessEndpoint", ownContainer],
+  ["an endpoint with a template", "v2", "ServerlessEndpoint", { workersMax: 0, templateId }],
+] as const)("an update of a variable of %s", (title, dialect, kind, more) => {
+  const operations = kinds[kind];
+  const context = () => bench.context({}, dialect);
+  /** Changes the variables outside of the program, without a refresh. */
+  async function drift(id: string, variables: Record<string, string>): Promise<void> {
+    const { management } = bench.context({}, "v2").clients;
+    if (kind === "Template") return void (await management.updateTemplate(id, { env: variables }));
+    const endpoint = await management.readEndpoint(id);
+    if (endpoint?.templateId === undefined) return void (await management.updateEndpoint(id, { env: variables }));
+    if (!endpoint.container) throw new Error("the endpoint has no container");
+    await management.updateCopy?.(endpoint, { templateId: endpoint.templateId, ...endpoint.container, env: variables });
+  }
+  const before = { A: "1", B: "2" };
+  test.each([
+    ["changes it", { ...before, B: "3" }, { A: "outside", B: "3" }],
+    ["removes it", { A: "1" }, { A: "outside" }],
+    ["adds one", { ...before, D: "4" }, { A: "outside", B: "2", D: "4" }],
+    ["changes the one that differs", { ...before, A: "5" }, { A: "5", B: "2" }],
+  ])("%s, and leaves the others as they are, such as those that the program ignores", async (step, env, expected) => {
+    const name = `${title} ${step}`.replaceAll(/[^a-z0-9]+/gi, "-");
+    const inputsOf = (variables: Properties): Properties =>
+      operations.check({}, { ...more, env: variables }, naming(name), [], dialect).inputs;
+    const { id, outputs } = await operations.create(inputsOf(before), context());
+    await drift(id, { A: "outside", B: "2", C: "outside" });
+    const updated = await operations.update(id, outputs, inputsOf(env), context());
+    expect(updated["env"]).toEqual(env);
+    const record = await operations.read(id, updated, context());
+    // An endpoint with a template has the variables of the template and of its program.
+    const foreign = "templateId" in more ? {} : { C: "outside" };
+    expect(record?.inputs["env"]).toEqual({ ...expected, ...foreign });
+  });
+});
