@@ -2,6 +2,7 @@ import type { Clients, Clock, Dialect } from "serverless-compute-api";
 import type { PropertyOptions } from "serverless-compute-api/shapes";
 import type { Path, Properties } from "../engine/values";
 import type { OperationSettings } from "../settings/setting-names";
+import type { Owners } from "./owners";
 
 /** Values and paths that messages about a resource must not show. */
 export interface Secrets {
@@ -64,11 +65,8 @@ export interface Context {
   reportFound?: ((exists: boolean) => void) | undefined;
   /** URN of the resource; empty if the state lacks it. */
   urn: string;
-  /**
-   * URN of the resource of the program that has an object, by the object's id; undefined while the engine replaces the object. Creates
-   * adopt none of these objects.
-   */
-  owners: Map<string, string | undefined>;
+  /** The resources of the program that have an object. */
+  owners: Owners;
   /** Secrets that no message may show. */
   secrets: Secrets;
   /** Limits of waits. */

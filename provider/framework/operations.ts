@@ -134,7 +134,7 @@ export function defineResource<Inputs extends object, Outputs extends object>(
   };
 }
 
-/** Deletes duplicates that a create could not delete, except those that a resource of the program has by now. */
+/** Deletes duplicates that a create could not delete, except those that a resource compared before has. */
 async function deleteDuplicates(
   definition: { delete(id: string, context: Context): Promise<void> },
   olds: Properties,

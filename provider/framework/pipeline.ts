@@ -4,6 +4,7 @@ import { hasUnknown, type Path, type PropertyMap, Unknown } from "../engine/valu
 import type { Change, Context, Naming, ResourceOperations, Secrets } from "./contract";
 import { helpOf, ResourceInitError, UserError } from "./errors";
 import { withHelp } from "./help";
+import { addOwner, ownerOf, removeOwner } from "./owners";
 import { findingsOf, type RunCheck } from "./preflight";
 import type { ProviderProcess } from "./process";
 import { nameSourceOf } from "./properties/defaults";
@@ -148,7 +149,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         providerProcess.warnBeforeCheck(isNew);
         checkedUrns.add(urn);
         // The engine checks a resource that it replaces again, as a new one.
-        if (isNew) for (const [id, owner] of owners) if (owner === urn) owners.set(id, undefined);
+        if (isNew) removeOwner(owners, urn);
         for (const warning of operations.inputWarnings(olds.properties, inputs, secrets.paths))
           void providerProcess.log.warning(urn, redact(warning));
       }
@@ -172,9 +173,9 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
     },
 
     /**
-     * Compares; `forcesReplacement` selects the changes that a resource option turns into replacements. Without a check before it, the
-     * diff belongs to a refresh, or determines whether an object must be deleted before one that it depends on, which is unknown by then.
-     * No object must: if its values differ later, it is replaced by its own diff.
+     * Compares; `forcesReplacement` selects the changes that a resource option turns into replacements. A diff without a check belongs
+     * to a refresh, or to the engine's search for the dependents of an object that it deletes before its replacement. The dependent
+     * properties are unknown then. They force no replacement, because the diff after the dependent's own check decides.
      */
     diff(
       { urn }: ResourceCall,
@@ -185,7 +186,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
     ): Promise<ResourceDiff> {
       const { configuration, checkedUrns, owners } = providerProcess.deployment();
       const isChecked = checkedUrns.delete(urn);
-      if (isChecked) owners.set(id, urn);
+      if (isChecked) addOwner(owners, id, urn);
       return redactFailures([news, olds], (_secrets, redact) => {
         const dialect = configuration.dialect();
         const differences = operations.diff(olds.properties, news.properties, dialect);
@@ -233,7 +234,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
 
     create: (call: ResourceCall, news: PropertyMap) =>
       runOperation(call, [news], async (context) => {
-        const keep = ({ id }: { id: string }) => context.owners.set(id, call.urn);
+        const keep = ({ id }: { id: string }) => addOwner(context.owners, id, call.urn);
         try {
           const { id, outputs } = await operations.create(news.properties, context);
           const created = { id, outputs: withSecrets(outputs, news, news.properties) };
@@ -277,7 +278,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
     /** Deletes the object, unless a resource of the program has it, for example by adoption or import under a new name. */
     delete: (call: ResourceCall, id: string, olds: PropertyMap) =>
       runOperation(call, [olds], async (context) => {
-        const keeper = context.owners.get(id);
+        const keeper = ownerOf(context.owners, id);
         await operations.delete(keeper === undefined ? id : undefined, olds.properties, context);
         if (keeper === undefined) return;
         const reason =

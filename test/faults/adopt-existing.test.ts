@@ -37,7 +37,7 @@ describe.each(cases)("adoptExisting of a $kind", ({ kind, news, unique, idsOf })
     const context = bench.context();
     const inputs = inputsOf(name, { adoptExisting: true });
     expect((await lifecycle.create(inputs, context)).id).toBe(id);
-    for (const other of [context, bench.context({ owners: new Map([[id, "urn"]]) })]) {
+    for (const other of [context, bench.context({ owners: new Map([[id, new Set(["urn"])]]) })]) {
       const second = lifecycle.create(inputs, other);
       if (unique) await expect(second).rejects.toThrow("the name is already taken");
       else expect((await second).id).not.toBe(id);

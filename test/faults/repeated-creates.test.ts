@@ -71,7 +71,7 @@ describe.each(cases)(
             const { id, outputs } = await lifecycle.create(inputs, bench.context());
             const other = await lifecycle.create(generatedInputsOf(freshName()), bench.context());
             const context = bench.context();
-            if (isOwned) context.owners.set(other.id, "urn");
+            if (isOwned) context.owners.set(other.id, new Set());
             await run(id, { ...outputs, duplicates: [other.id] }, name, context);
             const exists = async (of: string) => (await lifecycle.read(of, {}, bench.context())) !== undefined;
             expect([verb, await exists(id), await exists(other.id)]).toEqual([verb, verb !== "delete", isOwned]);

@@ -7,6 +7,7 @@ import { type Created, idList, type NamedInputs, type NamedObject, type ObjectDe
 import { UserError } from "../errors";
 import { hasName } from "../names";
 import { completeObject, observeObject, outputsOf, pick } from "../observation";
+import { addOwner } from "../owners";
 import { checkInputs } from "../properties/check";
 import { compatibleValues } from "../properties/compatible";
 import { alternativeOf, isDetermined, withOmitted, withoutOmitted } from "../properties/defaults";
@@ -115,7 +116,8 @@ export async function adopt<Inputs extends NamedInputs, ApiObject extends NamedO
 ): Promise<Created | undefined> {
   const objects = await listNamed(definition, inputs.name, callOptions(context), context);
   const found = await findAdoption(definition, inputs.name, properties, objects, context);
-  if (!found) return undefined;
+  // Another resource may have been compared during the reads.
+  if (!found || context.owners.has(found.object.id)) return undefined;
   const { object, adoption } = found;
   context.progress(`adopting the existing ${definition.kind} ${object.id}`);
   const outputs = outputsOf(definition, object, properties, context);
@@ -127,7 +129,7 @@ export async function adopt<Inputs extends NamedInputs, ApiObject extends NamedO
     changed: (key: string) => changed.has(key),
   };
   // Also after a failure, which may leave the adopted object in the state.
-  context.owners.set(object.id, context.urn);
+  addOwner(context.owners, object.id, context.urn);
   return {
     id: object.id,
     isAdopted: true,

@@ -13,6 +13,7 @@ import { type Listing, listAll } from "../lists";
 import { type ErrorContext, explain, lostCreateAdvice } from "../messages";
 import { hasName } from "../names";
 import { outputsOf } from "../observation";
+import { addOwner } from "../owners";
 import { nameSourceOf } from "../properties/defaults";
 import { matchesInputs } from "../properties/diff";
 import { usesServiceDefault } from "../properties/schema";
@@ -104,7 +105,7 @@ async function createOrFind<Inputs extends NamedInputs, ApiObject extends NamedO
   const send = (options: CallOptions) => definition.client(context.clients.management).create(inputs, options);
   const create = { kind, name, hasUniqueName, context, send, lookup, allowsDuplicates };
   const { created, attempt, matches } = await createWithRetries(create);
-  context.owners.set(created.id, context.urn);
+  addOwner(context.owners, created.id, context.urn);
   if (allowsDuplicates) {
     const candidates = attempt > 1 ? await findDuplicates(created, lookup, context) : matches;
     const duplicates = candidates.filter(({ id }) => id !== created.id);

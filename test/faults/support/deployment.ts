@@ -1,6 +1,7 @@
 import type { Properties } from "../../../provider/engine/values";
 import type { Context } from "../../../provider/framework/contract";
 import { ResourceInitError } from "../../../provider/framework/errors";
+import { addOwner, type Owners } from "../../../provider/framework/owners";
 import { autoNaming } from "../../../provider/framework/urn";
 import { type Kind, kinds } from "../../../provider/resources";
 import { dialect } from "../../support/dialect";
@@ -59,7 +60,7 @@ export function createDeployment(project = "shop") {
     store(result);
   }
 
-  async function deploy(declared: Declared, run: Run, owners: Context["owners"]): Promise<void> {
+  async function deploy(declared: Declared, run: Run, owners: Owners): Promise<void> {
     const { name, kind, level } = declared;
     const lifecycle = kinds[kind];
     const old = state.resources.get(name);
@@ -73,10 +74,10 @@ export function createDeployment(project = "shop") {
     const check = (olds: Properties): { inputs: Properties; context: Context } => {
       const { inputs, failures } = lifecycle.check(olds, programInputs, autoNaming(urn), [], dialect);
       if (failures.length > 0) throw new Error(JSON.stringify(failures));
-      return { inputs, context: { ...run.context, owners } };
+      return { inputs, context: { ...run.context, owners, urn } };
     };
     const { inputs, context } = check(old?.outputs ?? {});
-    if (old) owners.set(old.id, "urn");
+    if (old) addOwner(owners, old.id, urn);
     const changes = old ? lifecycle.diff(old.outputs, inputs, dialect) : [];
     if (old && changes.length === 0 && !old.unfinished) return;
     try {
@@ -144,7 +145,7 @@ export function createDeployment(project = "shop") {
     /** URNs of all resources of the program so far, with their kinds. */
     urns,
     async up(program: Declared[], run: Run, { targets, continueOnError = false }: UpOptions = {}): Promise<void> {
-      const owners: Context["owners"] = new Map([...state.resources.values()].map(({ id }) => [id, "urn"]));
+      const owners: Owners = new Map();
       const selected = program.filter(({ name }) => targets?.includes(name) ?? true);
       const remaining = () => removeAllExcept(run, new Set(program.map(({ name }) => name)), targets);
       try {

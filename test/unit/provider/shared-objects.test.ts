@@ -54,6 +54,16 @@ const rows: [title: string, steps: Step[], deleted: string[]][] = [
     ["check renamed", "diff renamed x", "checkNew renamed", "delete kept x"],
     ["x"],
   ],
+  ...(
+    [
+      ["check twin", "diff twin x", "check kept", "diff kept x"],
+      ["check kept", "diff kept x", "check twin", "diff twin x"],
+    ] satisfies Step[][]
+  ).map((compared, index): [string, Step[], string[]] => [
+    `a replaced resource whose object another resource has, compared ${index === 0 ? "before" : "after"} it`,
+    [...compared, "checkNew kept", "delete kept x"],
+    [],
+  ]),
   ["all resources of a destroyed stack", ["delete kept x", "delete removed x"], ["x", "x"]],
 ];
 
@@ -87,10 +97,11 @@ describe.each(Object.entries(providerVariants))("with the %s", (_name, variant) 
       };
       await (verbs[call] ?? expect.unreachable)();
     }
+    const keeper = steps.some((step) => step.includes(" twin")) ? "twin" : "kept";
     const reason =
-      name === "kept"
+      name === keeper
         ? "replaced, because its replacement adopted it; to replace it, set the resource option deleteBeforeReplace: true"
-        : 'deleted, because the resource "kept" of the program has the same object';
+        : `deleted, because the resource "${keeper}" of the program has the same object`;
     expect(deleted).toEqual(expected);
     expect(warnings).toEqual(
       expected.length > 0 ? [] : [expect.stringMatching(`^${name} Box ".+" was not ${reason}$`)],
