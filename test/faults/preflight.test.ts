@@ -104,7 +104,8 @@ describe(`preflight in dialect ${dialect}`, () => {
     bench.drainRequests();
     await check({ gpuTypeIds: [l4], networkVolumeId: volumeId, dataCenterIds: ["US-KS-2"] });
     await check({ gpuTypeIds: [l4], networkVolumeIds: [volumeId, otherId] }, {}, "in two places");
-    await check({ gpuTypeIds: [l4], networkVolumeId: "unknown" }, {}, "in an unknown place");
+    const createdLater = await bench.create("/networkvolumes", { name: "later", size: 10, dataCenterId: "US-KS-2" });
+    await check({ gpuTypeIds: [l4], networkVolumeId: createdLater, dataCenterIds: ["EU-RO-1"] }, {}, "in a new volume");
     await check({ gpuTypeIds: [l4], networkVolumeIds: [volumeId, Unknown.value] }, {}, "with a new volume");
     expect(warnings).toEqual(["chat gpuTypeIds: NVIDIA L4 has no stock in EU-RO-1, where its volume is"]);
     expect(requestsSent()).toHaveLength(reads.length + 1);

@@ -56,8 +56,9 @@ async function dataCentersOf(news: Properties, context: Context): Promise<{ ids:
   const volumeIds = [...new Set([...textsIn(news["networkVolumeId"]), ...textsIn(news["networkVolumeIds"])])];
   const listed = volumeIds.length > 0 ? ((await volumesOf(context)) ?? []) : [];
   const volumes = listed.filter(({ id }) => volumeIds.includes(id));
-  const isKnown = volumes.length === volumeIds.length && !hasUnknown(news["networkVolumeIds"]);
-  if (volumes.length > 0 && isKnown) {
+  // The data centre of a volume that was created after the list was read is unknown.
+  if (volumes.length < volumeIds.length) return undefined;
+  if (volumes.length > 0 && !hasUnknown(news["networkVolumeIds"])) {
     const ids = volumes.map(({ dataCenterId }) => dataCenterId);
     const verb = volumes.length === 1 ? "volume is" : "volumes are";
     return { ids, text: `${joinWords([...new Set(ids)])}, where its ${verb}` };
