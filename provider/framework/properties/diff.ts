@@ -24,7 +24,10 @@ export function diffProperties(shape: z.ZodObject, olds: Properties, news: Prope
     if (olds[key] === undefined && news[key] === undefined) return [];
     // A property that the program still omits keeps the value of the service.
     if (isRecorded(olds, key) && isOmittedFrom(news, key, schema) && !isDetermined(shape, key, news)) return [];
-    return diffProperty(shape, key, comparedValue(shape, key, olds), comparedValue(shape, key, news), dialect);
+    const changes = diffProperty(shape, key, comparedValue(shape, key, olds), comparedValue(shape, key, news), dialect);
+    // A default is compared like an absent value, but it is not absent.
+    const hasValues = [olds[key], news[key]].every((value) => (value ?? null) !== null && !isEmpty(value));
+    return changes.map((change) => (hasValues && change.path.length === 1 ? { ...change, kind: "update" } : change));
   });
 }
 

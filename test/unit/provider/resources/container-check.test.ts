@@ -60,6 +60,28 @@ describe("the check of a container", () => {
 });
 
 describe("the default of a setting is like an absent one", () => {
+  test.each([
+    ["containerDiskInGb", 80, 50],
+    ["executionTimeoutMs", 5000, 600_000],
+  ])(
+    "but a change of %s between %i and the default %i is neither an addition nor a removal",
+    (key, value, byDefault) => {
+      const [set, reset] = [value, byDefault].map((setting) => ({
+        name: "chat",
+        imageName: "acme/chat:1",
+        [key]: setting,
+      }));
+      const kinds = [
+        ServerlessEndpoint.diff(set ?? {}, reset ?? {}, "v2"),
+        ServerlessEndpoint.diff(reset ?? {}, set ?? {}, "v2"),
+      ];
+      expect(kinds.map((changes) => changes.map(({ path, kind }) => [...path, kind]))).toEqual([
+        [[key, "update"]],
+        [[key, "update"]],
+      ]);
+    },
+  );
+
   test.each<Properties>([{ containerDiskInGb: 50 }, { dockerArgs: "" }, { env: {} }, { ports: "" }])(
     "in an endpoint with its own container and %j, but a template's setting overrides it",
     (settings) => {
