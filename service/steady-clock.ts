@@ -3,7 +3,7 @@ import { type Clock, elapsedTime } from "serverless-compute-api/clock";
 /** Minimum difference of the clocks that counts as a change of the system time, ms. */
 const minChange = 100;
 
-/** A clock with the system's time, for times that users see or that outlive the service; a SteadyClock is none. */
+/** A clock with the system's time, for times that users see or that outlive the service. A SteadyClock is not assignable to it. */
 export type SystemClock = Clock & { systemChange?: never };
 
 /** A clock for waits and for times that are compared: `now` starts at the system's time and ignores later changes of that time. */

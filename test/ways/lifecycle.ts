@@ -211,7 +211,7 @@ export function describeLifecycle(way: Way): void {
       "Template pod": ["delete-replaced", "replace", "create-replacement"],
       // A job cannot be replaced; it runs again on the new endpoint.
       "JobInvoke smoke": ["update"],
-      // It reads an output of "pod", but its old object still serves an endpoint and must not be deleted together with that of "pod".
+      // It reads an output of "pod". Its old object is not deleted together with that of "pod", because an endpoint uses it.
       "Template quiet": replacement,
       "ServerlessEndpoint spare": ["update"],
     });

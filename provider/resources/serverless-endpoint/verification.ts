@@ -10,7 +10,7 @@ import type { Inputs, Verify } from "./inputs";
 import { deadlineOf, followRollout, type Rollout } from "./rollout";
 
 /** Returns the context of the job: secret paths are relative to `verify`, and progress names the version. */
-function createJobContext(context: Context, rollout: Rollout): Context {
+function contextOfJob(context: Context, rollout: Rollout): Context {
   const relativeToVerify = (path: Path): Path[] => (path[0] === "verify" ? [path.slice(1)] : []);
   return {
     ...context,
@@ -36,7 +36,7 @@ export async function verifyEndpoint(
   const { request, attempts, ...job } = verify;
   const deadline = deadlineOf(verify, context);
   const rollout = followRollout(endpointId, oldWorkers, deadline, context);
-  const jobContext = createJobContext(context, rollout);
+  const jobContext = contextOfJob(context, rollout);
   if (workersMax === 0)
     throw new UserError("workersMax is 0: no worker can run the job; raise workersMax, or remove verify");
   const titleOf = ({ id }: JobResult): string => (request ? requestText(request) : `job ${id}`);

@@ -18,8 +18,8 @@ const rows: Row[] = [
 ];
 
 /**
- * Before the engine deletes an object that is replaced, it asks with a diff which of its dependents it must delete as well. It does not
- * check them, and the properties that depend on the object are unknown.
+ * Before the engine deletes an object that is replaced, it compares its dependents, to decide which of them it must delete as well. It does
+ * not check them, and the properties that depend on the object are unknown.
  */
 describe.each(Object.entries(providerVariants))("with the %s", (_name, variant) => {
   test.each(rows)(

@@ -40,7 +40,7 @@ test("a job that no worker can run fails with the missing requirement", async ()
   const context = bench.context({ clock: acceleratedClock(10) });
   const failure = await JobInvoke.create(inputsOf("echo", { endpointId, timeout: 10 }), context).catch(String);
   expect(failure).toMatch(
-    /was still IN_QUEUE after \d+ s; it was cancelled\nendpoint: .*\nthe image[\s\S]*start the service with --image acme\/none:1=COMMAND/,
+    /was still IN_QUEUE after \d+ s; it was cancelled\nendpoint: jobs 0 in queue, .* [01] throttled\nthe image[\s\S]*start the service with --image acme\/none:1=COMMAND/,
   );
   expect(context.progressMessages.at(-1)).toContain('the image "acme/none:1" has no command');
 });

@@ -86,7 +86,7 @@ describe.each<Dialect>(["v1", "v2"])(
   },
 );
 
-test("a load balancer whose program stops to set its scaler accepts further updates", async () => {
+test("a load balancer accepts further updates after its program stops setting the scaler", async () => {
   const context = bench.context({}, "v2");
   const inputsOf = (olds: Properties, news: Properties): Properties => {
     const endpoint = { templateId, type: "LOAD_BALANCER", ...news };
