@@ -7,8 +7,6 @@ import { isoTimestamp, recordId, recordShapes, type Values, v2RecordShape } from
 /** Allowed sizes by dialect (GB; v1: description of REST v1; v2: contract, NetworkVolumeCreate). */
 export const networkVolumeSizes = { v1: { min: 0, max: 4000 }, v2: { min: 10, max: 4096 } } as const;
 
-const losesData = { replaceOnChanges: true, warns: "a replaced volume loses its data" } as const;
-
 /** The properties of a network volume; inputs, records and bodies use the same names, or the option `v2`. */
 export const networkVolumeFields = {
   name: z.string().min(1).max(limits.nameLength).describe("Name of the volume; does not have to be unique."),
@@ -25,12 +23,12 @@ export const networkVolumeFields = {
     .register(propertyOptions, {
       v2: "dataCenter",
       catalog: { noun: "data centre", ids: dataCenterIds },
-      ...losesData,
+      replaceOnChanges: true,
     }),
   type: z
     .enum(["STANDARD", "HIGH_PERFORMANCE"])
     .describe("Storage tier; defaults to the data centre's default tier. REST v2 only.")
-    .register(propertyOptions, { computedWhenUnset: true, dialect: "v2", ...losesData }),
+    .register(propertyOptions, { computedWhenUnset: true, dialect: "v2", replaceOnChanges: true }),
 };
 
 /** Settings of a new network volume. */

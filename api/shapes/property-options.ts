@@ -55,7 +55,7 @@ export interface PropertyOptions {
   holdsVariables?: true;
   /** Defaults for values of another property, by value; for all other values, the default is that of the shape. */
   defaultBy?: { property: string; defaults: Readonly<Record<string, string>> };
-  /** The warning that a preview shows for a change of the property. */
+  /** The warning that a preview shows for a change of the property in place. */
   warns?: string;
 }
 

@@ -108,6 +108,11 @@ export interface ObjectDefinition<
   delete?(id: string, context: Context, deleteIfPresent: () => Promise<void>): Promise<void>;
 }
 
+/** Top-level properties with changes, each once. */
+export const changedProperties = (changes: readonly Change[]): string[] => [
+  ...new Set(changes.map(({ path }) => path[0] ?? "")),
+];
+
 /** Returns true if the changes replace the object. */
 export const isReplacement = (changes: readonly Change[]): boolean => changes.some(({ replace }) => replace);
 

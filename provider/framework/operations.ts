@@ -3,7 +3,13 @@ import { optionsOf, type PropertyOptions } from "serverless-compute-api/shapes";
 import type { z } from "zod";
 import { type Properties, stringAt, textsIn, toProperties } from "../engine/values";
 import type { Change, Context, PlannedChange, ResourceOperations } from "./contract";
-import type { Plan, ResourceDefinition, ResourceSchemas } from "./definition";
+import {
+  changedProperties,
+  isReplacement,
+  type Plan,
+  type ResourceDefinition,
+  type ResourceSchemas,
+} from "./definition";
 import { helpOf, ResourceInitError, UserError } from "./errors";
 import { invalidateLists } from "./lists";
 import { type ErrorContext, toUserError } from "./messages";
@@ -177,15 +183,14 @@ const optionsOfShapes = (...shapes: z.ZodObject[]): Record<string, PropertyOptio
     shapes.flatMap(({ shape }) => Object.entries(shape).map(([key, schema]) => [key, optionsOf(schema)])),
   );
 
+/** The warnings of changes in place. */
 function warningsOf(shape: z.ZodObject, changes: Change[]): string[] {
-  const keysByText = new Map<string, Set<string>>();
-  for (const { path, replace } of changes) {
-    const key = path[0] ?? "";
+  if (isReplacement(changes)) return [];
+  const keysByText = new Map<string, string[]>();
+  for (const key of changedProperties(changes)) {
     const schema = shape.shape[key];
-    const { warns: text, replaceOnChanges } = schema ? optionsOf(schema) : {};
-    // The warning of a property that replaces the object is about the replacement.
-    if (text && (replace || replaceOnChanges === undefined))
-      keysByText.set(text, (keysByText.get(text) ?? new Set()).add(key));
+    const { warns: text } = schema ? optionsOf(schema) : {};
+    if (text) keysByText.set(text, [...(keysByText.get(text) ?? []), key]);
   }
-  return [...keysByText].map(([text, keys]) => `${[...keys].join(", ")}: ${text}`);
+  return [...keysByText].map(([text, keys]) => `${keys.join(", ")}: ${text}`);
 }

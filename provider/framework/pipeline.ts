@@ -2,6 +2,7 @@ import { createRedaction } from "serverless-compute-api/redaction";
 import { messageOf } from "../engine/error-text";
 import { hasUnknown, type Path, type PropertyMap, Unknown } from "../engine/values";
 import type { Change, Context, Naming, ResourceOperations, Secrets } from "./contract";
+import { changedProperties } from "./definition";
 import { helpOf, ResourceInitError, UserError } from "./errors";
 import { withHelp } from "./help";
 import { addOwner, ownerOf, removeOwner } from "./owners";
@@ -291,8 +292,3 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
 }
 
 const hasProperties = ({ properties }: PropertyMap): boolean => Object.keys(properties).length > 0;
-
-/** Top-level properties with changes, each once. */
-export const changedProperties = (changes: readonly Change[]): string[] => [
-  ...new Set(changes.map(({ path }) => path[0] ?? "")),
-];

@@ -20,7 +20,8 @@ import {
 } from "../engine/messages";
 import { pathText } from "../engine/values";
 import type { Change, Naming, ResourceOperations } from "../framework/contract";
-import { changedProperties, createPipeline, type Pipeline, type ResourceCall } from "../framework/pipeline";
+import { changedProperties } from "../framework/definition";
+import { createPipeline, type Pipeline, type ResourceCall } from "../framework/pipeline";
 import type { ProviderProcess } from "../framework/process";
 import { autoNaming, parseUrn, shortType } from "../framework/urn";
 

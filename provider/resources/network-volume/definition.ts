@@ -4,7 +4,7 @@ import { z } from "zod";
 import { type Properties, toProperties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
 import type { Context, Failure } from "../../framework/contract";
-import { changedSettings, type Update } from "../../framework/definition";
+import { changedProperties, changedSettings, type Update } from "../../framework/definition";
 import { defineObject } from "../../framework/object";
 import { adoptExisting } from "../adopt-existing";
 
@@ -63,6 +63,10 @@ export const networkVolume = defineObject<Inputs, Outputs, NetworkVolumeRecord>(
   checkedInputs,
   outputs: z.object({}),
   validate,
+  plan: ({ changes }) => {
+    const keys = changedProperties(changes.filter(({ replace }) => replace));
+    return { warnings: keys.length > 0 ? [`${keys.join(", ")}: a replaced volume loses its data`] : [] };
+  },
 
   client: (management) => ({
     list: management.listNetworkVolumes,

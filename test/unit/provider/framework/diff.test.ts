@@ -237,15 +237,21 @@ describe("the preview of a change", () => {
     expect(NetworkVolume.previewOutputs({ ...volume, duplicates: ["x"] }, volume, {})).not.toHaveProperty("duplicates");
   });
 
-  test("warns once for all affected properties, and about losses by a replacement", () => {
-    const changes = ServerlessEndpoint.diff(endpoint, { ...endpoint, gpuCount: 2, workersMax: 5, computeType: "CPU" });
-    expect(ServerlessEndpoint.warnings(planned(changes))).toEqual([
-      "gpuCount, workersMax: active workers may restart",
+  test("warns once for all affected properties, or only about the losses of a replacement", () => {
+    const changes = ServerlessEndpoint.diff(endpoint, { ...endpoint, gpuCount: 2, workersMax: 5 });
+    expect(ServerlessEndpoint.warnings(planned(changes))).toEqual(["gpuCount, workersMax: active workers may restart"]);
+    // As the option replaceOnChanges turns it into one.
+    const [first, ...others] = changes;
+    const replacing = [...others, ...(first ? [{ ...first, replace: true }] : [])];
+    expect(ServerlessEndpoint.warnings(planned(replacing))).toEqual([
       "replacing an endpoint permanently deletes its configuration, logs and job history",
     ]);
-    expect(NetworkVolume.warnings(planned(NetworkVolume.diff(volume, { ...volume, dataCenterId: "X" })))).toEqual([
-      "dataCenterId: a replaced volume loses its data",
-    ]);
+    const moved = NetworkVolume.diff(volume, { ...volume, dataCenterId: "X" });
+    expect(NetworkVolume.warnings(planned(moved))).toEqual(["dataCenterId: a replaced volume loses its data"]);
+    const grown = NetworkVolume.diff(volume, { ...volume, size: 99 });
+    expect(NetworkVolume.warnings(planned(grown))).toEqual([]);
+    const replaced = grown.map((change) => ({ ...change, replace: true }));
+    expect(NetworkVolume.warnings(planned(replaced))).toEqual(["size: a replaced volume loses its data"]);
     expect(Template.warnings(planned(Template.diff(template, { ...template, readme: "x" })))).toEqual([]);
   });
 
