@@ -1,33 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Database } from "../store/database";
+import { type Container, containerOf } from "./container";
 import type { EndpointRow, EndpointValues } from "./endpoint-table";
 import type { Endpoints } from "./endpoints";
-import type { TemplateChanges, TemplateRow } from "./template-table";
+import type { TemplateRow } from "./template-table";
 import type { Templates } from "./templates";
-
-/** Template fields that describe a container. */
-const containerFields = [
-  "imageName",
-  "dockerArgs",
-  "dockerEntrypoint",
-  "containerDiskInGb",
-  "env",
-  "ports",
-  "containerRegistryAuthId",
-  "startScript",
-  "volumeMountPath",
-] as const satisfies (keyof TemplateRow)[];
-
-/** Container settings, in the fields of a template. */
-export type Container = Partial<Pick<TemplateRow, (typeof containerFields)[number]>>;
-
-const containerOf = (template: TemplateRow): Container =>
-  Object.fromEntries(containerFields.map((field) => [field, template[field]]));
-
-/** Maximum length of a template name, in characters. */
-const maxNameLength = 191;
-const boundName = (endpointName: unknown, id: string): string =>
-  `${String(endpointName).slice(0, maxNameLength - id.length - 2)}__${id}`;
 
 /**
  * Endpoints created by REST v2. Each has its own container, a template bound to one endpoint. A template named by a request is copied
@@ -41,18 +18,14 @@ export function createEndpointContainers(deps: { database: Database; endpoints: 
     const templateContainer = containerOf(template);
     return { ...templateContainer, ...container, env: { ...templateContainer.env, ...container.env } };
   };
-  const bind = (endpoint: { id: string; name: unknown }, container: Container): TemplateRow => {
-    const name = boundName(endpoint.name, endpoint.id);
-    const ownFields: TemplateChanges = { name, isServerless: true, volumeInGb: 0, boundEndpointId: endpoint.id };
-    return templates.create({ ...container, ...ownFields });
-  };
 
   return {
-    create: (values: EndpointValues, container: Container, template: TemplateRow | undefined): EndpointRow =>
+    create: (values: EndpointValues, container: Container, source: TemplateRow | undefined): EndpointRow =>
       database.transaction(() => {
         const id = endpoints.newId();
-        const complete = template ? copyOf(template, container) : container;
-        return endpoints.create({ ...values, templateId: bind({ id, name: values.name }, complete).id }, id);
+        const complete = source ? copyOf(source, container) : container;
+        const template = templates.createBound({ id, name: String(values.name) }, complete);
+        return endpoints.create({ ...values, templateId: template.id }, id);
       }),
 
     /** Updates an endpoint: undefined keeps a value, null clears it. The first change to a user's template creates a bound copy. */
@@ -73,7 +46,7 @@ export function createEndpointContainers(deps: { database: Database; endpoints: 
           templates.update(template.id, { ...next, containerRegistryAuthId: next.containerRegistryAuthId ?? null });
           return endpoints.update(id, { ...changes, env: {} });
         }
-        return endpoints.update(id, { ...changes, env: {}, templateId: bind(endpoint, next).id });
+        return endpoints.update(id, { ...changes, env: {}, templateId: templates.createBound(endpoint, next).id });
       }),
   };
 }

@@ -135,7 +135,7 @@ export function createEndpointLookup(deps: {
         env: Object.fromEntries(env),
         secretValues: [...secretValues],
         container: {
-          entrypoint: start?.entrypoint ?? template.dockerEntrypoint,
+          entrypoint: start?.entrypoint ?? [],
           registryAuth: auth === undefined ? undefined : registryAuths.credentialsOf(auth),
           diskInGb: template.containerDiskInGb,
           volumeId,

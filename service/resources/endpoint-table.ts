@@ -1,10 +1,11 @@
 import { EventEmitter } from "node:events";
-import { endpointDefaults, restEndpointCreate } from "serverless-compute-api/shapes";
+import { endpointDefaults, endpointFields, restEndpointCreate, workersRule } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { SystemClock } from "../steady-clock";
 import { type Database, readStore } from "../store/database";
 import { instanceIdsOf } from "./catalog";
-import { containerOf, type Releases } from "./releases";
+import { containerOf } from "./container";
+import type { Releases } from "./releases";
 import { json, openTable } from "./table";
 import type { TemplateTable } from "./template-table";
 
@@ -14,26 +15,40 @@ const instanceIdText = z
   .regex(/^[^-]+(?:-[1-9]\d*){0,2}$/, "<flavour>-<virtual CPUs>-<GB>, such as cpu3c-2-4");
 
 /** Endpoint settings of a request: the body of POST /endpoints with defaults, and fields that only other APIs set. */
-export const endpointSettings = restEndpointCreate.safeExtend({
-  name: restEndpointCreate.shape.name.unwrap(),
-  /** Queue-based or load balancing; only REST v2 creates load balancing endpoints. */
-  type: z.enum(["QB", "LB"]).default("QB"),
-  /** REST v2 allows fractions of a second. */
-  scalerValue: z.number().min(0.5).default(endpointDefaults.scalerValue),
-  /** Variables that override the template's. */
-  env: z.record(z.string(), z.string()).default({}),
-  /** GPU pools and types as sent to GraphQL; `gpuTypeIds` contains the resulting types. */
-  gpuIds: z.string().optional(),
-  instanceIds: z.array(instanceIdText).default([]),
-  modelReferences: z.array(z.string()).default([]),
-  flashbootPriority: z.boolean().optional(),
-  flashEnvironmentId: z.string().optional(),
-  workersPFBTarget: z.int().optional(),
-});
+export const endpointSettings = z
+  .object({
+    ...restEndpointCreate.shape,
+    name: restEndpointCreate.shape.name.unwrap(),
+    /** Queue-based or load balancing; only REST v2 creates load balancing endpoints. */
+    type: z.enum(["QB", "LB"]).default("QB"),
+    /** REST v2 allows fractions of a second. */
+    scalerValue: z.number().min(0.5).default(endpointDefaults.scalerValue),
+    /** Variables that override the template's. */
+    env: z.record(z.string(), z.string()).default({}),
+    /** GPU pools and types as sent to GraphQL; `gpuTypeIds` contains the resulting types. */
+    gpuIds: z.string().optional(),
+    instanceIds: z.array(instanceIdText).default([]),
+    modelReferences: z.array(z.string()).default([]),
+    /** The boolean of REST v1. */
+    flashboot: z.boolean().optional(),
+    flashBootType: endpointFields.flashbootType.default("OFF"),
+    flashEnvironmentId: z.string().optional(),
+    workersPFBTarget: z.int().optional(),
+  })
+  .check(workersRule);
+
+type FlashBootType = z.output<typeof endpointSettings>["flashBootType"];
+
+/** The FlashBoot type after a request of REST v1, whose boolean is true for each type but OFF. */
+function flashBootTypeOf(isOn: boolean | undefined, current: FlashBootType): FlashBootType {
+  if (isOn === undefined || isOn === (current !== "OFF")) return current;
+  return isOn ? "FLASHBOOT" : "OFF";
+}
 
 /** The stored settings. CPU endpoints have instances instead of flavours and a number of CPUs. */
-export const contentOf = ({ cpuFlavorIds, vcpuCount, ...settings }: z.output<typeof endpointSettings>) => ({
+export const contentOf = ({ cpuFlavorIds, vcpuCount, flashboot, ...settings }: z.output<typeof endpointSettings>) => ({
   ...settings,
+  flashBootType: flashBootTypeOf(flashboot, settings.flashBootType),
   instanceIds: settings.computeType === "CPU" ? instanceIdsOf(settings.instanceIds, { cpuFlavorIds, vcpuCount }) : [],
 });
 export type EndpointContent = ReturnType<typeof contentOf>;
@@ -45,12 +60,6 @@ export type EndpointValues = { [Field in keyof z.input<typeof endpointSettings>]
 export const volumesOf = ({ networkVolumeId, networkVolumeIds }: EndpointContent): string[] => [
   ...new Set(networkVolumeId ? [networkVolumeId, ...networkVolumeIds] : networkVolumeIds),
 ];
-
-/** The FlashBoot type of an endpoint, as used by newer APIs. */
-export const flashBootType = ({ flashboot, flashbootPriority }: EndpointContent): string => {
-  if (!flashboot) return "OFF";
-  return flashbootPriority ? "PRIORITY_FLASHBOOT" : "FLASHBOOT";
-};
 
 /** An endpoint: `idleTimeout` and `scalerValue` in seconds, `executionTimeoutMs` in ms, `createdAt` in ms since the epoch. */
 export interface EndpointRow extends EndpointContent {
@@ -104,8 +113,10 @@ export function openEndpointTable(deps: {
       emit();
     });
 
-  const addRelease = ({ id, version, templateId, env }: EndpointRow): void =>
-    releases.add(id, version, containerOf(templates.get(templateId), env), clock.now());
+  const addRelease = ({ id, version, templateId, env }: EndpointRow): void => {
+    const template = templates.get(templateId);
+    releases.add(id, version, { ...containerOf(template), env: { ...template.env, ...env } }, clock.now());
+  };
 
   return {
     ...table,

@@ -15,8 +15,11 @@ import {
   volumesOf,
 } from "./endpoint-table";
 import { withChanges } from "./table";
-import type { TemplateTable } from "./template-table";
+import type { Templates } from "./templates";
 import type { Volumes } from "./volumes";
+
+/** Fields of a new endpoint that cannot be changed. */
+const fixedFields = ["computeType", "type"] as const satisfies (keyof EndpointContent)[];
 
 /** Fields whose change creates a new version of an endpoint. */
 const versionFields = ["templateId", "env"] as const satisfies (keyof EndpointContent)[];
@@ -48,7 +51,7 @@ export function createEndpoints(deps: {
   database: Database;
   clock: SystemClock;
   table: EndpointTable;
-  templates: TemplateTable;
+  templates: Pick<Templates, "find" | "release">;
   volumes: Pick<Volumes, "find">;
   workerQuota(): number | undefined;
 }) {
@@ -63,6 +66,11 @@ export function createEndpoints(deps: {
     const flavors = content.instanceIds.map((id) => instanceOf(id).flavor);
     requireListed("cpuFlavorIds", flavors, cpuFlavorIds, "endpoint");
     requireListed("dataCenterIds", content.dataCenterIds, dataCenterIds, "endpoint");
+    if (content.type === "LB" && content.scalerType !== "REQUEST_COUNT")
+      throw invalid(
+        "scalerType",
+        `"${content.scalerType}" is not allowed; must be REQUEST_COUNT for a load balancing endpoint`,
+      );
     if (!templates.find(content.templateId)) {
       throw invalid("templateId", `template "${content.templateId}" does not exist`);
     }
@@ -88,27 +96,19 @@ export function createEndpoints(deps: {
     throw invalid("workersMax", `the worker quota is exceeded; ${usage}`);
   };
 
-  /** Releases an endpoint's template, which stays in use for a while; deletes a bound template. */
-  const releaseTemplate = ({ id, templateId }: Pick<EndpointRow, "id" | "templateId">): void => {
-    if (templates.find(templateId)?.boundEndpointId === id) templates.remove(templateId);
-    else templates.released(templateId, clock.now());
-  };
-
   const change = (id: string, toValues: (current: EndpointRow) => EndpointValues): EndpointRow =>
     database.transaction(() => {
       const current = table.get(id);
       const content = check(toValues(current));
-      if (content.computeType !== current.computeType) {
-        throw invalid(
-          "computeType",
-          `"${content.computeType}" is not allowed; must be "${current.computeType}"; it cannot be changed`,
-        );
+      for (const field of fixedFields) {
+        if (content[field] === current[field]) continue;
+        throw invalid(field, `"${content[field]}" is not allowed; must be "${current[field]}"; it cannot be changed`);
       }
       checkQuota(content, current);
       const version = current.version + (differs(versionFields, current, content) ? 1 : 0);
       const updated = { ...content, id, version, createdAt: current.createdAt };
       table.update(updated, { workersRestart: differs(workerFields, current, updated) });
-      if (current.templateId !== updated.templateId) releaseTemplate(current);
+      if (current.templateId !== updated.templateId) templates.release(current);
       return updated;
     });
 
@@ -143,7 +143,7 @@ export function createEndpoints(deps: {
             `endpoint "${name}" still allows workers: set workersMin and workersMax to 0 before deleting it`,
           );
         });
-        if (endpoint) releaseTemplate(endpoint);
+        if (endpoint) templates.release(endpoint);
       }),
   };
 }

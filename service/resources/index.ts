@@ -34,7 +34,7 @@ export function createResources(deps: {
   const volumes = createVolumes({ ...deps, endpoints: table });
   const registryAuths = createRegistryAuths({ ...deps, templates });
   const checkedTemplates = createTemplates({ ...deps, table: templates, endpoints: table, registryAuths });
-  const endpoints = createEndpoints({ ...deps, table, templates, volumes });
+  const endpoints = createEndpoints({ ...deps, table, templates: checkedTemplates, volumes });
   const stock = createStock(deps.stock, volumes);
   const accountSettings = openAccountSettings(database);
   const delegations = createDelegations(deps);

@@ -7,14 +7,13 @@ const { name: _, ...stored } = templateFields;
 
 /**
  * Template content except the name, in a form common to all APIs: env is a map, ports a comma-separated text. Start arguments are a command
- * line, whose words are REST's dockerStartCmd, or have the JSON form.
+ * line, or have the JSON form, which contains an entrypoint.
  */
 export const templateContent = z.object({
   ...storedShapes(stored),
   imageName: z.string(),
   containerDiskInGb: z.number(),
   volumeInGb: z.number(),
-  dockerEntrypoint: z.array(z.string()).default([]),
   category: z.enum(["NVIDIA", "AMD", "CPU", "GPU"]).default("NVIDIA"),
   containerRegistryAuthId: z.string().optional(),
   startScript: z.string().default(""),

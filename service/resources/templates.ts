@@ -1,33 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
+import { limits } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { invalidProperty, notFound, ServiceError } from "../errors";
 import type { SystemClock } from "../steady-clock";
 import type { Database } from "../store/database";
 import { parseInput } from "../validation";
-import type { EndpointTable } from "./endpoint-table";
+import { containerFields } from "./container";
+import type { EndpointRow, EndpointTable } from "./endpoint-table";
 import type { RegistryAuths } from "./registry-auths";
 import { withChanges } from "./table";
 import {
   isInvalidStart,
   type TemplateChanges,
-  type TemplateContent,
   type TemplateRow,
   type TemplateTable,
   templateContent,
 } from "./template-table";
-
-/** Fields that affect workers; their change creates a new version of every endpoint that uses the template. */
-const workerFields = [
-  "imageName",
-  "dockerArgs",
-  "dockerEntrypoint",
-  "env",
-  "ports",
-  "containerDiskInGb",
-  "volumeInGb",
-  "volumeMountPath",
-  "containerRegistryAuthId",
-] as const satisfies (keyof TemplateContent)[];
 
 /** A complete template; all fields except the required ones have defaults. */
 const templateShape = templateContent.extend({ name: z.string() });
@@ -93,6 +81,14 @@ export function createTemplates(deps: {
   /** Deletes a template; throws while an endpoint uses it and until its release (interface: GraphQL API, rule 4). */
   const remove = (id: string): void => table.remove(id, checkReleased);
 
+  /** Creates a template; fields missing from `values` get their defaults. */
+  const create = (values: TemplateChanges, id = table.newId()): TemplateRow =>
+    database.transaction(() => {
+      const template = check(withChanges({}, values), { id, lastUsedAt: undefined, createdAt: clock.now() });
+      table.insert(template);
+      return template;
+    });
+
   return {
     /** Templates created by users; with `bound`, also bound templates. */
     list: ({ bound = false } = {}): TemplateRow[] =>
@@ -100,20 +96,32 @@ export function createTemplates(deps: {
     newest: table.newest,
     get: table.get,
     find: table.find,
-    /** Creates a template; fields missing from `values` get their defaults. */
-    create: (values: TemplateChanges): TemplateRow =>
-      database.transaction(() => {
-        const unchanged = { id: table.newId(), lastUsedAt: undefined, createdAt: clock.now() };
-        const template = check(withChanges({}, values), unchanged);
-        table.insert(template);
-        return template;
-      }),
+    create: (values: TemplateChanges): TemplateRow => create(values),
+    /** Creates the template of an endpoint's own container. */
+    createBound: (endpoint: Pick<EndpointRow, "id" | "name">, container: TemplateChanges): TemplateRow => {
+      const id = table.newId();
+      const name = `${endpoint.name.slice(0, limits.nameLength - id.length - 2)}__${id}`;
+      return create({ ...container, name, isServerless: true, volumeInGb: 0, boundEndpointId: endpoint.id }, id);
+    },
+    /**
+     * Within a transaction: releases the template of an endpoint that no longer uses it. It stays in use for a while. A bound template is
+     * deleted, or belongs to the user from then on if another endpoint uses it.
+     */
+    release({ id: endpointId, templateId }: Pick<EndpointRow, "id" | "templateId">): void {
+      const template = table.get(templateId);
+      const isBound = template.boundEndpointId === endpointId;
+      if (isBound && endpoints.byTemplate(templateId).length === 0) table.remove(templateId);
+      else {
+        if (isBound) table.update({ ...template, boundEndpointId: undefined });
+        table.released(templateId, clock.now());
+      }
+    },
     update: (id: string, changes: TemplateChanges): TemplateRow =>
       database.transaction(() => {
         const current = table.get(id);
         const updated = check(withChanges(current, changes), current);
         table.update(updated);
-        if (workerFields.every((field) => isDeepStrictEqual(current[field], updated[field]))) return updated;
+        if (containerFields.every((field) => isDeepStrictEqual(current[field], updated[field]))) return updated;
         for (const endpoint of endpoints.byTemplate(id)) {
           endpoints.update({ ...endpoint, version: endpoint.version + 1 }, { workersRestart: true });
         }

@@ -131,8 +131,8 @@ const schema = `
 /** The `application_id` of a store: "sclo" in ASCII. */
 export const applicationId = 0x73_63_6c_6f;
 
-/** The version of these tables, stored as `user_version`. Versions 1 to 14 were never released. */
-export const schemaVersion = 15;
+/** The version of these tables, stored as `user_version`. Versions 1 to 15 were never released. */
+export const schemaVersion = 16;
 
 /** SQL that creates the tables in a new file. */
 export const createTables = `BEGIN; ${schema} PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${schemaVersion}; COMMIT;`;

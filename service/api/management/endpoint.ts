@@ -9,8 +9,8 @@ import { z } from "zod";
 import { invalidProperty } from "../../errors";
 import { account } from "../../resources/account";
 import { gpuTypesOf, shownGpuIds, splitList } from "../../resources/catalog";
-import type { Container } from "../../resources/endpoint-containers";
-import { type EndpointRow, type EndpointValues, flashBootType, volumesOf } from "../../resources/endpoint-table";
+import type { Container } from "../../resources/container";
+import { type EndpointRow, type EndpointValues, volumesOf } from "../../resources/endpoint-table";
 import { withoutNulls } from "../../resources/table";
 import type { TemplateRow } from "../../resources/template-table";
 import { parseInput } from "../../validation";
@@ -34,10 +34,9 @@ export function v1Endpoint(
   endpoint: EndpointRow,
   { template, workers }: { template: TemplateRow | undefined; workers: WorkerState[] },
 ) {
-  const { flashbootPriority: _priority, ...fields } = endpoint;
   return {
-    ...fields,
-    flashBootType: flashBootType(endpoint),
+    ...endpoint,
+    flashboot: endpoint.flashBootType !== "OFF",
     scalerValue: Math.ceil(endpoint.scalerValue),
     createdAt: isoTime(endpoint.createdAt),
     userId: account.id,
@@ -82,10 +81,7 @@ export function readV2Endpoint(body: Body, current: EndpointRow | undefined, tem
     workersMax: workers?.max,
     idleTimeout: workers?.idleTimeout,
     executionTimeoutMs: timeout === undefined ? undefined : timeout || null,
-    ...(flashboot && {
-      flashboot: flashboot !== "OFF",
-      flashbootPriority: flashboot === "PRIORITY_FLASHBOOT" ? true : null,
-    }),
+    flashBootType: flashboot,
   };
 }
 
@@ -137,7 +133,7 @@ export function v2Endpoint(endpoint: EndpointRow, template: TemplateRow, root: s
     networkVolumes: volumesOf(endpoint),
     // 0 means the service's default.
     timeout: endpoint.executionTimeoutMs ?? 0,
-    flashboot: flashBootType(endpoint),
+    flashboot: endpoint.flashBootType,
     createdAt: isoTime(endpoint.createdAt),
   };
 }
@@ -160,7 +156,6 @@ const graphqlInput = z.looseObject({
   networkVolumeIds: z.array(z.object({ networkVolumeId: z.string() })).optional(),
   executionTimeoutMs: z.int().optional(),
   allowedCudaVersions: z.string().optional(),
-  flashBootType: z.enum(["OFF", "FLASHBOOT", "PRIORITY_FLASHBOOT"]).default("OFF"),
   env: graphqlEnvironment.default({}),
   modelReferences: z.array(z.string().nullable()).optional(),
 });
@@ -169,9 +164,8 @@ type GraphqlEndpoint = z.output<typeof graphqlInput>;
 /** Reads the input of saveEndpoint. */
 export function parseGraphqlEndpoint(input: object): GraphqlEndpoint {
   const values = parseInput(graphqlInput, withoutNulls(input));
-  if (values.type === "LB") {
-    throw invalidProperty("type", '"LB" is not allowed; must be "QB": this service runs queue-based endpoints');
-  }
+  if (values.type === "LB" && !values.id)
+    throw invalidProperty("type", '"LB" is not allowed; must be "QB"; create load balancing endpoints with REST v2');
   return values;
 }
 
@@ -181,9 +175,13 @@ export function readGraphqlEndpoint(
   templateId: string | undefined,
   current: EndpointRow | undefined,
 ): EndpointValues {
-  const { id, type, template, gpuIds, locations, allowedCudaVersions, flashBootType, ...sharedFields } = input;
+  const { id, template, gpuIds, locations, allowedCudaVersions, ...sharedFields } = input;
+  const type = sharedFields.type ?? current?.type;
   return {
+    // Load balancing endpoints have no other scaling.
+    ...(type === "LB" && { scalerType: "REQUEST_COUNT" }),
     ...sharedFields,
+    type,
     templateId,
     computeType: sharedFields.instanceIds?.length ? "CPU" : current?.computeType,
     instanceIds: sharedFields.instanceIds?.length ? sharedFields.instanceIds : current?.instanceIds,
@@ -194,8 +192,6 @@ export function readGraphqlEndpoint(
     // Clients send 0 for the default limit.
     executionTimeoutMs: sharedFields.executionTimeoutMs || undefined,
     allowedCudaVersions: splitList(allowedCudaVersions),
-    flashboot: flashBootType !== "OFF",
-    flashbootPriority: flashBootType === "PRIORITY_FLASHBOOT" || undefined,
     modelReferences: sharedFields.modelReferences?.filter((reference) => reference !== null),
   };
 }
@@ -209,6 +205,5 @@ export const graphqlEndpoint = (endpoint: EndpointRow) => ({
   scalerValue: Math.ceil(endpoint.scalerValue),
   locations: endpoint.dataCenterIds.join(","),
   allowedCudaVersions: endpoint.allowedCudaVersions.join(","),
-  flashBootType: flashBootType(endpoint),
   env: graphqlEnvironmentOf(endpoint.env),
 });

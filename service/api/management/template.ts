@@ -11,11 +11,10 @@ import {
 } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import { splitList } from "../../resources/catalog";
-import { containerOf } from "../../resources/releases";
 import { withoutNulls } from "../../resources/table";
-import { commandLineOf, startCommandOf, type TemplateChanges, type TemplateRow } from "../../resources/template-table";
+import type { TemplateChanges, TemplateRow } from "../../resources/template-table";
 import { parseInput, parseV2 } from "../../validation";
-import { startChanges, startRecord, wordsOf } from "./start-command";
+import { changedDockerArgs, parseStartCommand } from "./start-command";
 
 /** Mapping of templates between each API and the resources. */
 
@@ -24,38 +23,29 @@ const defaultPodVolume = 20;
 
 /** Reads the body of POST /templates in REST v1. */
 export function readV1Template(body: unknown): TemplateChanges {
-  const { ports, dockerStartCmd, volumeInGb, ...fields } = parseInput(restTemplateCreate, body);
+  const { ports, dockerStartCmd, dockerEntrypoint, volumeInGb, ...fields } = parseInput(restTemplateCreate, body);
   return {
     ...fields,
     volumeInGb: volumeInGb ?? (fields.isServerless ? 0 : defaultPodVolume),
     ports: ports.join(","),
-    dockerArgs: commandLineOf(dockerStartCmd),
+    dockerArgs: changedDockerArgs({ entrypoint: dockerEntrypoint, cmd: dockerStartCmd }, ""),
   };
 }
 
-/** Reads the body of PATCH /templates/{id} in REST v1. A change of one list in dockerArgs keeps the other list. */
+/** Reads the body of PATCH /templates/{id} in REST v1. */
 export function readV1TemplatePatch(body: unknown, { dockerArgs }: TemplateRow): TemplateChanges {
   const { ports, dockerStartCmd, dockerEntrypoint, ...fields } = parseInput(restTemplatePatch, body);
-  const unchanged = dockerStartCmd === undefined && dockerEntrypoint === undefined;
-  const { cmd, entrypoint } = (unchanged ? undefined : startCommandOf(dockerArgs)) ?? {};
-  const words = dockerStartCmd === undefined ? cmd : dockerStartCmd;
   return {
     ...fields,
     ports: ports?.join(","),
-    dockerArgs: words && commandLineOf(words),
-    dockerEntrypoint: dockerEntrypoint === undefined ? entrypoint : dockerEntrypoint,
+    dockerArgs: changedDockerArgs({ entrypoint: dockerEntrypoint, cmd: dockerStartCmd }, dockerArgs),
   };
 }
 
 /** A template as returned by REST v1. */
 export function v1Template({ createdAt: _created, lastUsedAt: _used, ...template }: TemplateRow) {
-  const { cmd, entrypoint = template.dockerEntrypoint } = startCommandOf(template.dockerArgs) ?? {};
-  return {
-    ...template,
-    ports: splitList(template.ports),
-    dockerEntrypoint: entrypoint,
-    dockerStartCmd: cmd ?? wordsOf(template.dockerArgs),
-  };
+  const { entrypoint, cmd } = parseStartCommand(template.dockerArgs);
+  return { ...template, ports: splitList(template.ports), dockerEntrypoint: entrypoint, dockerStartCmd: cmd };
 }
 
 /** Default size of a container disk in REST v2, GB. */
@@ -67,15 +57,13 @@ export type V2Container = Pick<
   "image" | "args" | "entrypoint" | "cmd" | "disk" | "env" | "ports" | "registry"
 >;
 
-const noCommand = { dockerArgs: "", dockerEntrypoint: [] };
-
 /** The container settings of a body of REST v2, as changes of the `current` settings; null clears the credentials. */
 export const v2ContainerChanges = (
   body: V2Container,
-  current: Pick<TemplateRow, "dockerArgs" | "dockerEntrypoint"> = noCommand,
+  current: Pick<TemplateRow, "dockerArgs"> = { dockerArgs: "" },
 ): TemplateChanges => ({
   imageName: body.image,
-  ...startChanges(body, current),
+  dockerArgs: changedDockerArgs(body, current.dockerArgs),
   containerDiskInGb: body.disk,
   env: body.env,
   ports: body.ports?.join(","),
@@ -84,9 +72,13 @@ export const v2ContainerChanges = (
 
 /** The container of a template or endpoint as returned by REST v2; `env` overrides the template's variables. */
 export const v2ContainerOf = (template: TemplateRow, env: Record<string, string> = {}) => ({
-  ...containerOf(template, env),
-  ...startRecord(template),
+  image: template.imageName,
+  args: template.dockerArgs,
+  ...parseStartCommand(template.dockerArgs),
+  disk: template.containerDiskInGb,
+  env: { ...template.env, ...env },
   ports: splitList(template.ports),
+  registry: template.containerRegistryAuthId ?? null,
 });
 
 /** Settings in a body of REST v2. An omitted mount is kept, because REST v2 cannot clear it. */

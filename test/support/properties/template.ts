@@ -8,6 +8,11 @@ const ofPods: Property["base"] = {
   graphql: { isServerless: false, volumeInGb: 20, volumeMountPath: "/workspace" },
 };
 
+/** A part of the start command, alone in GraphQL's dockerArgs. */
+const ofGraphql = (part: "entrypoint" | "cmd") => (words: unknown) => ({
+  dockerArgs: JSON.stringify({ entrypoint: [], cmd: [], [part]: words }),
+});
+
 /** The properties of a template. */
 export const templateRows = ({ registries: [reader, writer] }: References): Record<string, Row> => ({
   name: { values: [`in-${Date.now()}-a`, `in-${Date.now()}-b`], wrong: ["", "x".repeat(192)] },
@@ -22,13 +27,13 @@ export const templateRows = ({ registries: [reader, writer] }: References): Reco
   dockerEntrypoint: {
     values: [["/bin/start"], ["sh", "it's"]],
     v2: (entrypoint) => ({ entrypoint }),
-    graphql: null,
+    graphql: ofGraphql("entrypoint"),
     restarts: true,
   },
   dockerStartCmd: {
     values: [["python3", "-u", "my-handler.py"], ["serve"]],
     v2: (cmd) => ({ cmd }),
-    graphql: null,
+    graphql: ofGraphql("cmd"),
     restarts: true,
   },
   env: { values: [{ A: "1" }, { A: "2", B: "3" }], graphql: variables, restarts: true, wrong: [{ A: 1 }] },
@@ -60,7 +65,7 @@ export const templateRows = ({ registries: [reader, writer] }: References): Reco
     v1: { read: (allowedCudaVersions) => ({ allowedCudaVersions }) },
     graphql: null,
   },
-  startScript: { values: ["exit 1", "exit 2"], v1: null, v2: null, drift: false },
+  startScript: { values: ["exit 1", "exit 2"], v1: null, v2: null, drift: false, restarts: true },
   advancedStart: { values: [true, false], v1: null, v2: null, drift: false },
   config: { values: [{ a: 1 }, { a: 2 }], v1: null, v2: null, drift: false },
   portsConfig: {

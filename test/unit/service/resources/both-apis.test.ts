@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { splitCommandLine } from "../../../../service/workers/command-line";
 import { freshName, useSharedService } from "../../../support/local-service";
 import { at, expectResponse, stringAt } from "../../../support/raw-http";
 
@@ -15,12 +14,28 @@ async function savedWith(dockerArgs: string): Promise<string> {
 }
 
 describe("REST and GraphQL return the same template", () => {
-  test("REST's start command is GraphQL's dockerArgs", async () => {
-    const words = ["python3", "-u", "it's my handler.py", '--say="hi"', ""];
-    const id = await rig.template({ dockerStartCmd: words });
+  const words = ["python3", "-u", "it's my handler.py", '--say="hi"', ""];
+  test.each([
+    { entrypoint: [], cmd: words },
+    { entrypoint: words, cmd: [] },
+    { entrypoint: ["/bin/start"], cmd: words },
+  ])("REST's start command is GraphQL's dockerArgs: %j", async (start) => {
+    const id = await rig.template({ dockerStartCmd: start.cmd, dockerEntrypoint: start.entrypoint });
     const { json } = await rig.graphql(`{ podTemplate(id: "${id}") { dockerArgs } }`);
-    expect(splitCommandLine(String(at(json, "data", "podTemplate", "dockerArgs")))).toEqual(words);
-    expect((await rig.rest("GET", `/templates/${id}`)).json).toMatchObject({ dockerStartCmd: words });
+    expect(JSON.parse(String(at(json, "data", "podTemplate", "dockerArgs")))).toEqual(start);
+    expectResponse(await rig.rest("GET", `/templates/${id}`), 200, {
+      dockerStartCmd: start.cmd,
+      dockerEntrypoint: start.entrypoint,
+    });
+  });
+
+  test("GraphQL's dockerArgs replace REST's entrypoint", async () => {
+    const name = freshName("template");
+    const id = await rig.template({ name, dockerEntrypoint: ["/bin/start"] });
+    const input = { id, name, imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0, dockerArgs: "serve" };
+    await rig.graphql("mutation ($input: SaveTemplateInput!) { saveTemplate(input: $input) { id } }", { input });
+    const replaced = { dockerEntrypoint: [], dockerStartCmd: ["serve"], dockerArgs: "serve" };
+    expectResponse(await rig.rest("GET", `/templates/${id}`), 200, replaced);
   });
 
   test("GraphQL's dockerArgs are returned verbatim, with balanced or unbalanced quotes", async () => {

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import { containerFields } from "../../../../service/resources/container";
 import { useResources } from "./resources-rig";
 
 let resources: ReturnType<typeof useResources>;
@@ -105,6 +106,32 @@ describe("the job path is notified of changes once they are stored", () => {
     expect(resources.releases(id).map(({ diff }) => diff)).toEqual([[back], [image], [variables], []]);
     expect(resources.lookup.rolledBack(id)).toEqual([3]);
   });
+
+  test.each(containerFields.filter((field) => field !== "imageName"))(
+    "a previous image with another %s is a version of its own, not a rollback",
+    (field) => {
+      const before = { containerDiskInGb: 5, volumeInGb: 0 };
+      const changes = {
+        dockerArgs: "python3 h.py",
+        containerDiskInGb: 6,
+        ports: "80/http",
+        env: { B: "2" },
+        containerRegistryAuthId: resources.registryAuths.create({ name: field, username: "me", password: "hush" }).id,
+        startScript: "true",
+        volumeInGb: 20,
+        volumeMountPath: "/models",
+      };
+      const templateId = resources.template({ ...before, imageName: "acme/chat:1", isServerless: false });
+      const { id } = resources.endpoints.create({ templateId });
+      resources.templates.update(templateId, { imageName: "acme/chat:2" });
+      resources.templates.update(templateId, { imageName: "acme/chat:1", [field]: changes[field] });
+      expect(resources.lookup.rolledBack(id)).toEqual([]);
+      const fields = resources.releases(id)[0]?.diff.map((change) => change.field);
+      expect(fields).toEqual(["template.imageName", `template.${field}`]);
+      resources.templates.update(templateId, { [field]: null, ...before });
+      expect(resources.lookup.rolledBack(id)).toEqual([3, 2]);
+    },
+  );
 });
 
 describe("the environment of a worker", () => {
@@ -128,7 +155,7 @@ describe("the environment of a worker", () => {
   test("contains credentials, volume, GPUs and CPUs for containers", () => {
     const auth = resources.registryAuths.create({ name: "hub", username: "me", password: "hush" });
     const volume = resources.volume();
-    const start = { dockerEntrypoint: ["/start"], containerRegistryAuthId: auth.id };
+    const start = { dockerArgs: '{"entrypoint":["/start"]}', containerRegistryAuthId: auth.id };
     const templateId = resources.template({ containerDiskInGb: 7, volumeMountPath: "/models", ...start });
     const needsOf = (fields: object) => {
       const { id } = resources.endpoints.create({ templateId, ...fields });

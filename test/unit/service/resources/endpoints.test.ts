@@ -53,6 +53,21 @@ describe("PATCH /endpoints/{id}", () => {
     expectResponse(await rig.rest("DELETE", `/networkvolumes/${networkVolumeId}`), 204);
   });
 
+  test.each([
+    ["OFF", [true], "FLASHBOOT"],
+    ["FLASHBOOT", [true], "FLASHBOOT"],
+    ["FLASHBOOT", [false], "OFF"],
+    ["PRIORITY_FLASHBOOT", [true], "PRIORITY_FLASHBOOT"],
+    ["PRIORITY_FLASHBOOT", [false], "OFF"],
+    ["PRIORITY_FLASHBOOT", [false, true], "FLASHBOOT"],
+  ])("of an endpoint with %s: flashboot %j results in %s", async (flashboot, changes, result) => {
+    const id = await rig.endpoint();
+    await rig.v2("PATCH", `/serverless/${id}`, { flashboot });
+    for (const isOn of changes) await rig.rest("PATCH", `/endpoints/${id}`, { flashboot: isOn });
+    expect(await read(id)).toMatchObject({ flashboot: result !== "OFF", flashBootType: result });
+    expectResponse(await rig.v2("GET", `/serverless/${id}`), 200, { flashboot: result });
+  });
+
   test("without fields changes nothing", async () => {
     const id = await rig.endpoint();
     const before = await read(id);
@@ -112,8 +127,51 @@ describe("saveEndpoint", () => {
     },
   );
 
-  test("rejects load balancing endpoints", async () => {
+  test("rejects the creation of load balancing endpoints", async () => {
     const input = { name: "lb", templateId: await rig.template(), type: "LB" };
     expect(messageOf(await rig.graphql(saveEndpoint, { input }))).toContain('type: "LB" is not allowed; must be "QB"');
+  });
+
+  describe.each([
+    ["QUEUE", "QB", "LB", { type: "QUEUE_DELAY", queueDelay: 4 }],
+    ["LOAD_BALANCER", "LB", "QB", { type: "REQUEST_COUNT", requestCount: 4 }],
+  ])("keeps the type %s", (type, own, other, scaling) => {
+    const ofType = async (): Promise<[id: string, templateId: string]> => {
+      const gpu = { pools: ["ADA_24"] };
+      const body = { name: freshName("typed"), image: "x:1", type, scaling, gpu, workers: { min: 0, max: 0 } };
+      return [stringAt(await rig.v2("POST", "/serverless", body), "id"), await rig.template()];
+    };
+
+    test.each([
+      ["omitted", {}],
+      ["repeated", { type: own }],
+    ])("if it is %s", async (_title, fields) => {
+      const [id, templateId] = await ofType();
+      const response = await rig.graphql(saveEndpoint, { input: { id, name: "again", templateId, ...fields } });
+      expectResponse(response, 200, { data: { saveEndpoint: { id } } });
+      expectResponse(await rig.v2("GET", `/serverless/${id}`), 200, { name: "again", type, scaling });
+    });
+
+    test("and rejects the other", async () => {
+      const [id, templateId] = await ofType();
+      const input = { id, name: "again", templateId, type: other, scalerType: "REQUEST_COUNT" };
+      expect(messageOf(await rig.graphql(saveEndpoint, { input }))).toBe(
+        `type: "${other}" is not allowed; must be "${own}"; it cannot be changed`,
+      );
+    });
+  });
+
+  test("and REST v1 reject a load balancing endpoint with another scaling than REQUEST_COUNT", async () => {
+    const lb = {
+      type: "LOAD_BALANCER",
+      scaling: { type: "REQUEST_COUNT", requestCount: 1 },
+      gpu: { pools: ["ADA_24"] },
+    };
+    const id = stringAt(await rig.v2("POST", "/serverless", { name: freshName("lb"), image: "x:1", ...lb }), "id");
+    const change = { scalerType: "QUEUE_DELAY" };
+    const message = 'scalerType: "QUEUE_DELAY" is not allowed; must be REQUEST_COUNT for a load balancing endpoint';
+    expectResponse(await rig.rest("PATCH", `/endpoints/${id}`, change), 400, { message });
+    const input = { id, name: "lb", templateId: await rig.template(), ...change };
+    expect(messageOf(await rig.graphql(saveEndpoint, { input }))).toBe(message);
   });
 });

@@ -85,3 +85,53 @@ describe("a template in use", () => {
     expect(remove).toThrow("in 120 s");
   });
 });
+
+describe("the template of an endpoint's own container, which another endpoint uses", () => {
+  type Resources = ReturnType<typeof useResources>;
+  /** Creates the endpoint and the other endpoint. */
+  function shared(resources: Resources) {
+    const { endpointContainers, endpoints } = resources;
+    const owner = endpointContainers.create({ name: "owner" }, { imageName: "a:1", containerDiskInGb: 5 }, undefined);
+    const user = endpoints.create({ name: "user", templateId: owner.templateId });
+    return { owner, user, id: owner.templateId };
+  }
+  const changes: [string, (resources: Resources, id: string) => void][] = [
+    ["is deleted", ({ endpoints }, id) => endpoints.remove(id, { needsScaleDown: false })],
+    ["gets another template", ({ endpoints, template }, id) => void endpoints.update(id, { templateId: template() })],
+    [
+      "is replaced with another template",
+      ({ endpoints, template }, id) => void endpoints.replace(id, { name: "owner", templateId: template() }),
+    ],
+  ];
+
+  test.each(changes)("becomes the user's when the endpoint %s", (_title, change) => {
+    const resources = useResources();
+    const { owner, user, id } = shared(resources);
+    const { templates, endpoints } = resources;
+    change(resources, owner.id);
+    expect(templates.get(id)).not.toHaveProperty("boundEndpointId", owner.id);
+    expect(templates.list().map((template) => template.id)).toContain(id);
+    expect(endpoints.get(user.id).templateId).toBe(id);
+    expect(() => templates.remove(id)).toThrow('in use by endpoint "user"');
+    endpoints.remove(user.id, { needsScaleDown: false });
+    templates.remove(id);
+  });
+
+  test.each(changes)("is deleted when the other endpoint stopped using it and the endpoint %s", (_title, change) => {
+    const resources = useResources();
+    const { owner, user, id } = shared(resources);
+    resources.endpoints.remove(user.id, { needsScaleDown: false });
+    change(resources, owner.id);
+    expect(resources.templates.find(id)).toBeUndefined();
+  });
+
+  test("does not prevent another own container of the endpoint", () => {
+    const resources = useResources();
+    const { owner, id } = shared(resources);
+    const { endpoints, endpointContainers, templates, template } = resources;
+    endpoints.update(owner.id, { templateId: template() });
+    const { templateId } = endpointContainers.update(owner.id, {}, { imageName: "b:1" }, undefined);
+    expect(templates.get(templateId)).toMatchObject({ imageName: "b:1", boundEndpointId: owner.id });
+    expect(templates.get(id).imageName).toBe("a:1");
+  });
+});

@@ -70,7 +70,7 @@ const saves: Record<Kind, Record<Api, Save>> = {
 
 describe.each(kinds)("workers are outdated after a change of what they run: a %s's", (kind) => {
   const rows = table[kind].map((property) => ({ title: property.name, ...property }));
-  test.each(rows)("$title", async ({ values, write, base, restarts }) => {
+  test.each(rows)("$title", async ({ title, values, write, base, restarts }) => {
     const [first, second] = values;
     for (const api of apis) {
       const fields = write[api];
@@ -80,9 +80,14 @@ describe.each(kinds)("workers are outdated after a change of what they run: a %s
       const seen: boolean[] = [];
       const listener = (_id: string, { workersRestart }: { workersRestart: boolean }) => seen.push(workersRestart);
       resources.events.on("endpointChanged", listener);
+      const { version } = resources.endpoints.get(endpointId);
       await saves[kind][api]({ ...(api === "graphql" && base.graphql), ...fields(second) }, id);
       resources.events.off("endpointChanged", listener);
       expect(seen.includes(true), api).toBe(restarts);
+      const isNewVersion = resources.endpoints.get(endpointId).version > version;
+      // The other template has the same content.
+      if (title !== "templateId")
+        expect((resources.releases(endpointId)[0]?.diff ?? []).length > 0, `release of ${api}`).toBe(isNewVersion);
       resources.endpoints.remove(endpointId, { needsScaleDown: false });
       if (kind === "template") resources.templates.remove(id);
     }

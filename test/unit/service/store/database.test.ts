@@ -58,7 +58,7 @@ describe("a data folder", () => {
   });
 
   test.each([
-    [99, /the store .*service\.db: was written by a newer release \(store version 99, this release supports 15\); use/],
+    [99, /the store .*service\.db: was written by a newer release \(store version 99, this release supports 16\); use/],
     [13, /the file .*service\.db: is not a store of this service \(its version is 13\); choose another folder/],
   ])("of version %i is rejected, unlocked and not changed", (version, message) => {
     openHere().close();

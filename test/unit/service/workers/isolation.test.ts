@@ -46,8 +46,8 @@ test("dockerArgs are the worker's arguments; dockerEntrypoint and startScript ar
   const templates = async () =>
     z.array(z.looseObject({ id: z.string(), name: z.string() })).parse((await rig.rest("GET", "/templates")).json);
   const [created] = await templates();
-  const dockerArgs = "--model 'a b'";
-  const input = `id: "${created?.id}", name: "${created?.name}", containerDiskInGb: 5, volumeInGb: 0, dockerArgs: "${dockerArgs}", env: []`;
+  const dockerArgs = '{"entrypoint":["/nowhere"],"cmd":["--model","a b"]}';
+  const input = `id: "${created?.id}", name: "${created?.name}", containerDiskInGb: 5, volumeInGb: 0, dockerArgs: ${JSON.stringify(dockerArgs)}, env: []`;
   await rig.graphql(`mutation { saveTemplate(input: { ${input}, startScript: "exit 1" }) { id } }`);
   expect(await templates()).toMatchObject([{ dockerEntrypoint: ["/nowhere"], startScript: "exit 1" }]);
   const { status, output } = await jobs.reaches(await jobs.submit({ do: "args" }));
