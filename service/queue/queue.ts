@@ -103,6 +103,9 @@ export function createJobs({
     }
   }
 
+  /** Endpoints whose waiting jobs will be assigned, once the store can be written. */
+  const assigning = new Set<string>();
+
   /** Announces a waiting job, and assigns it if a worker waits. */
   function enqueued(job: QueuedJob): void {
     afterCommit(() => events.emit("queued", job));
@@ -192,7 +195,13 @@ export function createJobs({
         return;
       }
       active.ready(endpointId).addWaiter(waiter);
-      if (active.waiting(endpointId) > 0) commitWithRetries(() => assign(endpointId)).catch(() => undefined);
+      if (active.waiting(endpointId) === 0 || assigning.has(endpointId)) return;
+      assigning.add(endpointId);
+      const work = (): void => {
+        assign(endpointId);
+        afterCommit(() => assigning.delete(endpointId));
+      };
+      commitWithRetries(work).catch(() => undefined);
     },
 
     /** Ends a worker's wait without a job. */

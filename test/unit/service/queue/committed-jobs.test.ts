@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { JobDelivery } from "../../../../service/queue/job";
 import { openJobs, useJobs } from "./support/queue-rig";
 
 test("acknowledged changes are stored and survive a kill", async () => {
@@ -58,6 +59,32 @@ test("a change that cannot be stored is rejected, and memory is unchanged", asyn
   expect(rig.counters.read("endpoint").COMPLETED).toBe(0);
   expect(await rig.jobs.finish(running, rig.worker, { output: "2" })).toBe(true);
   expect(rig.afterKill().list.find("endpoint", running)).toMatchObject({ output: "2" });
+});
+
+test("while the store cannot be written, the polls of workers add no retries; the first after it gets the waiting job", async () => {
+  const rig = useJobs();
+  await rig.jobs.submit(rig.newJob());
+  const unlock = rig.lockStore("SQLITE_FULL");
+  const delivered: string[] = [];
+  const waiter = {
+    workerId: "w",
+    deliver: ([delivery]: readonly JobDelivery[]) => delivered.push(delivery?.job.id ?? ""),
+  };
+  const sleepers = rig.clock.waiting;
+  for (let poll = 0; poll < 20; poll++) {
+    rig.jobs.wait("endpoint", waiter);
+    await rig.clock.advance(1500);
+    rig.jobs.stopWaiting("endpoint", waiter);
+  }
+  expect(rig.clock.waiting - sleepers).toBe(1);
+  rig.jobs.wait("endpoint", waiter);
+  unlock();
+  await rig.clock.advance(1500);
+  expect(delivered).toEqual(["job-1"]);
+  expect(rig.clock.waiting - sleepers).toBe(0);
+  rig.jobs.wait("endpoint", waiter);
+  await rig.jobs.submit(rig.newJob());
+  expect(delivered).toEqual(["job-1", "job-2"]);
 });
 
 test("a failed removal leaves the counters unchanged", async () => {

@@ -82,8 +82,8 @@ test("a start that cannot be stored is stored with the first output, so that a k
     await rig.jobs.submit(job);
     const unlock = rig.lockStore();
     rig.jobs.wait("endpoint", rig.local);
-    // The transaction of the start precedes this one and fails.
-    await rig.groupCommit.commit(() => undefined);
+    // It shares the failed transaction of the start.
+    await expect(rig.groupCommit.commit(() => undefined)).rejects.toThrow("store is locked");
     unlock();
   }
   expect(rig.stored()).toEqual([`${streams.id} IN_QUEUE`, `${reports.id} IN_QUEUE`]);

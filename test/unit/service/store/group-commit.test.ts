@@ -33,6 +33,21 @@ test("a failing task does not affect the other tasks of its transaction", async 
   expect([store.find(first.id)?.job.status, store.find(last.id)?.job.status]).toEqual(["IN_QUEUE", "IN_QUEUE"]);
 });
 
+test.each(["SQLITE_BUSY", "SQLITE_FULL", "SQLITE_READONLY"])(
+  "%s fails all tasks of a transaction at once: none is repeated alone",
+  async (code) => {
+    const { groupCommit, lockStore, add, newJob, count, store } = rigOf();
+    const unlock = lockStore(code);
+    const created = Array.from({ length: 50 }, () => newJob());
+    const outcomes = await Promise.allSettled(created.map((job) => groupCommit.commit(() => add(job))));
+    expect(new Set(outcomes.map(({ status }) => status))).toEqual(new Set(["rejected"]));
+    expect(count.transactions).toBe(1);
+    unlock();
+    await Promise.all(created.map((job) => groupCommit.commit(() => add(job))));
+    expect(created.every(({ id }) => store.find(id))).toBe(true);
+  },
+);
+
 test("tasks of one turn of the event loop share a transaction, and complete in order", async () => {
   const { groupCommit, database, count, add, newJob } = rigOf();
   const reported: string[] = [];
