@@ -26,8 +26,11 @@ const hostName = /^([a-z0-9]([a-z0-9._-]*[a-z0-9])?|\[[0-9a-f:.]+\])$/i;
  * so that it is not exposed by accident.
  */
 export function checkListening({ host, allowHosts }: Listening): Listening {
-  if (!isIP(host))
-    throw new StartError(`host: ${showValue(host)} is not allowed; must be an IP address such as 127.0.0.1 or 0.0.0.0`);
+  // No URL can contain the zone of an IPv6 address.
+  if (!isIP(host) || host.includes("%"))
+    throw new StartError(
+      `host: ${showValue(host)} is not allowed; must be an IP address such as 127.0.0.1 or 0.0.0.0, without a zone`,
+    );
   const invalidHost = allowHosts.find((name) => !hostName.test(name));
   if (invalidHost !== undefined)
     throw new StartError(
@@ -44,6 +47,8 @@ export function checkListening({ host, allowHosts }: Listening): Listening {
 export function listenError(error: unknown, host: string, port: number): StartError | undefined {
   const code = codeOf(error);
   if (code === "EADDRNOTAVAIL") return new StartError(`host: ${host} is not an address of this machine`);
+  if (code === "EACCES")
+    return new StartError(`port ${port} on ${host}: this user may not listen on it; choose another port with --port`);
   const remedy = "stop the program that uses it or choose another port with --port (0 selects a free port)";
   return code === "EADDRINUSE" ? new StartError(`port ${port} on ${host} is taken: ${remedy}`) : undefined;
 }

@@ -21,8 +21,8 @@ import type { UserRateLimit } from "./user-rate-limit";
 const keepAliveTimeout = 72_000;
 
 /**
- * Maximum number of connections waiting to be accepted. The rate limits allow 200 connections per endpoint. With Node's default of 511, the
- * system drops connections under load, and clients see late or reset connections instead of a 429.
+ * Maximum number of connections waiting to be accepted. The rate limits allow up to 400 concurrent requests per endpoint and operation. With
+ * Node's default of 511, the system drops connections under load, and clients see late or reset connections instead of a 429.
  */
 const backlog = 4096;
 
@@ -91,8 +91,11 @@ export function createServer(deps: {
     return { instance, openResponses };
   }
   const { instance: app, openResponses } = newServer();
-  const listen = async (server: FastifyInstance, port: number, host: string): Promise<number> =>
-    Number(new URL(await server.listen({ port, host, backlog })).port);
+  async function listen(server: FastifyInstance, requestedPort: number, host: string): Promise<number> {
+    await server.listen({ port: requestedPort, host, backlog });
+    const [address] = server.addresses();
+    return typeof address === "object" ? address.port : requestedPort;
+  }
 
   const checkHost = createHostCheck(listening);
   /** The error for a user's request while the service is stopping. Workers' calls are accepted until the last worker has ended. */

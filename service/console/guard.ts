@@ -1,4 +1,5 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { IncomingHttpHeaders } from "node:http";
+import type { FastifyReply } from "fastify";
 import { ServiceError } from "../errors";
 import { type ConsoleSessions, sessionLifetime } from "./sessions";
 
@@ -30,16 +31,24 @@ function readCookie(header: string | undefined, name: string): string | undefine
   return cookies.find((part) => part.startsWith(`${name}=`))?.slice(name.length + 1);
 }
 
+/** The part of a request that is checked. */
+interface Request {
+  headers: IncomingHttpHeaders;
+  method: string;
+}
+
 /** Checks requests to the console; the checks throw a ServiceError. `serverlessUrl` is the service's root once it listens. */
 export function createConsoleGuard(sessions: Pick<ConsoleSessions, "isOpen">, serverlessUrl: () => string) {
   const servicePort = (): string => new URL(serverlessUrl()).port || "80";
-  /** Host headers of browsers, which omit port 80. */
+  /** Host headers of browsers, which omit port 80: the service's own address, and loopback. */
   const hosts = (): string[] =>
-    ["127.0.0.1", "localhost"].map((host) => (servicePort() === "80" ? host : `${host}:${servicePort()}`));
+    [serverlessUrl(), `http://127.0.0.1:${servicePort()}`, `http://localhost:${servicePort()}`].map(
+      (url) => new URL(url).host,
+    );
   const reject = (subject: string, value: string | string[] | undefined, remedy: string): never => {
     throw new ServiceError("forbidden", `${subject}: ${JSON.stringify(value ?? "")} is not allowed; ${remedy}`);
   };
-  const sessionOf = ({ headers }: FastifyRequest): string =>
+  const sessionOf = ({ headers }: Pick<Request, "headers">): string =>
     readCookie(headers.cookie, cookieName(servicePort())) ?? "";
   const openHint = (): string => `open the console at ${serverlessUrl()}`;
 
@@ -47,11 +56,11 @@ export function createConsoleGuard(sessions: Pick<ConsoleSessions, "isOpen">, se
     /** The session of a request; empty without a session. */
     sessionOf,
     /** Requires that a request's Host is an address of this machine, against DNS rebinding. */
-    checkHost({ headers }: FastifyRequest): void {
+    checkHost({ headers }: Pick<Request, "headers">): void {
       if (!hosts().includes(headers.host ?? "")) reject("header Host", headers.host, openHint());
     },
     /** Requires that a request for data comes from the console's own page, in a session. */
-    checkPage(request: FastifyRequest): void {
+    checkPage(request: Request): void {
       const { headers, method } = request;
       const { origin, host } = headers;
       const fetchSite = headers["sec-fetch-site"];

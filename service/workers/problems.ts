@@ -55,12 +55,9 @@ export const crashProblemOf = (worker: ManagedWorker, end: ProcessEnd): string =
 export const lostJobError = (worker: ManagedWorker, end: ProcessEnd): string =>
   `the worker ${describeEnd(worker, end)} while it ran the job${lastOutputText(worker, end)}`;
 
-/**
- * A possible obstacle to a worker's calls, as the end of a sentence; empty if the worker has sent a ping, or sends no calls because it belongs
- * to a load balancer.
- */
-function obstacleText({ hasPinged, mode, process }: ManagedWorker): string {
-  const obstacle = hasPinged || mode === "http" ? undefined : process.obstacle?.();
+/** A possible obstacle between a worker and the service, as the end of a sentence; empty if the worker has sent a ping. */
+function obstacleText({ hasPinged, process }: ManagedWorker): string {
+  const obstacle = hasPinged ? undefined : process.obstacle?.();
   return obstacle === undefined ? "" : `; ${obstacle}`;
 }
 

@@ -38,9 +38,9 @@ const maxReplacedAtOnce = (workersMax: number): number => Math.ceil(workersMax /
 
 /**
  * Adds the replacement of outdated workers to a plan: a few at a time, up to the number of workers at the time of the change, and never
- * beyond workersMax. Once a fresh worker is proven, each started fresh worker replaces an outdated one. An outdated worker is stopped before
- * its replacement starts only if workersMax has no room for a fresh worker, and the last outdated worker only if workersMax is 1. Returns the
- * plan and the rollout, which is undefined when it is over.
+ * beyond workersMax. Outdated workers take jobs until a fresh worker is proven. Before that, an outdated worker is stopped only if workersMax has
+ * no room for a fresh worker, and the last outdated worker only if workersMax is 1. Returns the plan and the rollout, which is undefined when
+ * it is over.
  */
 export function planRollout(
   rules: ScalingRules,
@@ -50,11 +50,11 @@ export function planRollout(
 ): { plan: ScalingPlan; rollout: Rollout | undefined } {
   if (!previous) return { plan: scalingPlan, rollout: undefined };
   const { workersMax } = rules;
+  const size = Math.min(previous.size - scalingPlan.drain.length, workersMax);
   const remaining = state.workers.filter(({ id }) => !scalingPlan.drain.includes(id));
   const { outdated, fresh, proven } = generationsOf(remaining, state.now);
-  const size = Math.max(outdated.length, Math.min(previous.size - scalingPlan.drain.length, workersMax));
   const started = fresh.filter(({ phase }) => phase !== "starting").length;
-  if (outdated.length === 0 && started >= size) return { plan: scalingPlan, rollout: undefined };
+  if (size <= 0 || (outdated.length === 0 && started >= size)) return { plan: scalingPlan, rollout: undefined };
 
   const stopping = state.stopping + scalingPlan.drain.length;
   const capacity = workersMax - remaining.length - stopping;
@@ -67,11 +67,12 @@ export function planRollout(
     0,
   );
 
-  const replacedCount = proven ? outdated.length + started - size : 0;
-  const removable = proven || workersMax === 1 ? outdated.length : outdated.length - 1;
-  const blockingCount =
-    capacity <= 0 && missing > 0 && maxStarts > 0 ? Math.min(removable, maxReplacedAtOnce(workersMax) - stopping) : 0;
-  const stopCount = Math.max(0, replacedCount, blockingCount);
+  const replacedCount = outdated.length + started - size;
+  const blocking = capacity <= 0 && missing > 0 && maxStarts > 0 ? outdated.length : 0;
+  const maxStops = proven
+    ? Math.max(replacedCount, blocking)
+    : Math.min(blocking, workersMax === 1 ? 1 : outdated.length - 1);
+  const stopCount = Math.max(0, Math.min(maxStops, outdated.length, maxReplacedAtOnce(workersMax) - stopping));
   const drained = [...outdated].sort(compareForRemoval).slice(0, stopCount);
 
   const provenTimes = fresh.map(({ provenAt }) => provenAt).filter((time) => time > state.now);

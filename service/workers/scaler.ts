@@ -109,8 +109,8 @@ export const compareForRemoval = (a: ScaledWorker, b: ScaledWorker): number =>
   order[a.phase] - order[b.phase] || Number(b.outdated) - Number(a.outdated) || a.since - b.since;
 
 /**
- * Selects workers to stop: workers above workersMax, idle workers first, and workers that have been unused for idleTimeout, outdated workers
- * first, down to `required`. Starting workers, and unproven workers of a rollout, do not count towards `required`.
+ * Selects workers to stop: workers above workersMax, idle workers first, and workers that have been idle too long, down to `required`. Starting
+ * workers, and unproven workers of a rollout, do not count towards `required`.
  */
 function selectSurplus(
   { workersMax, idleTimeout }: ScalingRules,
@@ -118,22 +118,23 @@ function selectSurplus(
   required: number,
 ): { ids: string[]; replanAt: number } {
   const candidates = [...workers].sort(compareForRemoval);
-  const excess = candidates.slice(0, Math.max(0, workers.length - workersMax));
-  const remaining = candidates.slice(excess.length);
-  const { proven } = generationsOf(remaining, now);
-  const counted = remaining.filter(({ phase, outdated }) => phase !== "starting" && (outdated || proven));
-  const endOfIdleness = ({ phase, since }: ScaledWorker): number =>
-    phase === "idle" ? since + idleTimeout : Number.POSITIVE_INFINITY;
-  const isUnused = (worker: ScaledWorker): boolean => endOfIdleness(worker) <= now;
-  // An outdated worker gets only jobs for which no fresh worker is free, so it got none while a fresh worker was unused.
-  const hasUnusedFresh = counted.some((worker) => !worker.outdated && isUnused(worker));
-  const unused = counted
-    .filter((worker) => isUnused(worker) || (worker.outdated && hasUnusedFresh))
-    .sort((a, b) => Number(b.outdated) - Number(a.outdated))
-    .slice(0, Math.max(0, counted.length - required));
-  const rest = counted.filter((worker) => !unused.includes(worker));
-  return {
-    ids: [...excess, ...unused].map(({ id }) => id),
-    replanAt: rest.length > required ? Math.min(...rest.map(endOfIdleness)) : Number.POSITIVE_INFINITY,
-  };
+  const ids = candidates.slice(0, Math.max(0, workers.length - workersMax)).map(({ id }) => id);
+  const remainingWorkers = candidates.slice(ids.length);
+  const { proven } = generationsOf(remainingWorkers, now);
+  let remainingCount = remainingWorkers.filter(
+    ({ phase, outdated }) => phase !== "starting" && (outdated || proven),
+  ).length;
+  let replanAt = Number.POSITIVE_INFINITY;
+  for (const { id, since } of remainingWorkers
+    .filter(({ phase }) => phase === "idle")
+    .sort((a, b) => a.since - b.since)) {
+    if (remainingCount <= required) break;
+    if (since + idleTimeout > now) {
+      replanAt = since + idleTimeout;
+      break;
+    }
+    ids.push(id);
+    remainingCount--;
+  }
+  return { ids, replanAt };
 }

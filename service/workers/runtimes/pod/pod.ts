@@ -185,8 +185,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
   function waiting(): Waiting | undefined {
     const known = pod && waitingOf(pod, needs, settings);
     if (obstacle) return obstacle;
-    // A load balancer's worker sends no calls.
-    if (known || serverPorts || startedAt === undefined || clock.now() - startedAt < silenceLimit) return known;
+    if (known || startedAt === undefined || clock.now() - startedAt < silenceLimit) return known;
     const seconds = Math.round((clock.now() - startedAt) / 1000);
     return { lacksStock: false, reason: `${workerId} has run for ${seconds} s; ${silence()}` };
   }

@@ -1,4 +1,5 @@
 import { networkInterfaces } from "node:os";
+import { StartError } from "serverless-compute-local";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { apiKey, useLocalService } from "../../../support/local-service";
 import { getWithHost, send } from "../../../support/raw-http";
@@ -67,4 +68,19 @@ test("the listener for containers rejects requests of users, and closes with the
   expect(responses.map(({ status, text }) => [status, text.includes("route ")])).toEqual(Array(3).fill([404, true]));
   await rig.stop();
   await expect(to("health")).rejects.toThrow();
+});
+
+test("on port 80, which URLs omit, all addresses have the port; a user who may not listen on it gets a StartError", async () => {
+  const started = await useLocalService({ host: "127.0.0.2", port: 80 }).catch((error: unknown) => {
+    if (error instanceof StartError) return error;
+    throw error;
+  });
+  if (started instanceof StartError) return expect(started.message).toContain("port 80 on 127.0.0.2");
+  const { serverlessUrl, baseUrl } = started.service;
+  expect([serverlessUrl, baseUrl]).toEqual(["http://127.0.0.2:80", "http://127.0.0.2:80/v1"]);
+  expect(await send("GET", `${serverlessUrl}/healthz`)).toMatchObject({ status: 200 });
+});
+
+test.each(["::1%lo", "fe80::1%eth0"])("the host %s is rejected, because no URL can contain its zone", async (host) => {
+  await expect(useLocalService({ host, allowHosts: ["service"] })).rejects.toThrow(/^host: .* without a zone/);
 });

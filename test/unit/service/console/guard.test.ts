@@ -1,5 +1,10 @@
 import { connect } from "node:net";
+import { systemClock } from "serverless-compute-api/clock";
 import { describe, expect, test } from "vitest";
+import { createConsoleGuard } from "../../../../service/console/guard";
+import { createConsoleSessions } from "../../../../service/console/sessions";
+import { rootOf } from "../../../../service/listening";
+import { steadyClock } from "../../../../service/steady-clock";
 import { createEndpoint } from "../../../support/endpoint";
 import { at, getWithHost, send, stringAt } from "../../../support/raw-http";
 import { openLink, pageHeaders, useConsoleService } from "./support/console-rig";
@@ -115,6 +120,26 @@ describe("a cross-site request of a signed-in browser is rejected", () => {
     const local = pageHeaders(`http://localhost:${port}`, cookie);
     const accepted = await getWithHost(`${serverlessUrl}/console/api/session`, `localhost:${port}`, local);
     expect(accepted.status).toBe(200);
+  });
+
+  const sessions = createConsoleSessions("key", steadyClock(systemClock));
+  const session = sessions.start();
+  const roots = ["127.0.0.1", "0.0.0.0", "127.0.0.2", "::1", "::", "192.168.7.4", "fd00::4"].flatMap((host) =>
+    [80, 7337].map((port) => ({ host, port, root: rootOf(host, port) })),
+  );
+
+  test.each(roots)("but not by the Host of the service's own address: $host, port $port", ({ root, port }) => {
+    const guard = createConsoleGuard(sessions, () => root);
+    const cookie = `serverless-compute-console-${port}=${session}`;
+    const check = (host: string): void => {
+      const headers = { host, origin: `http://${host}`, cookie, "x-serverless-compute-console": "1" };
+      guard.checkHost({ headers });
+      guard.checkPage({ headers, method: "POST" });
+    };
+    const { host } = new URL(root);
+    check(host);
+    check(new URL(`http://localhost:${port}`).host);
+    for (const other of ["192.168.7.5", "evil.example", `${host}1`]) expect(() => check(other)).toThrow("header Host");
   });
 
   test("no response allows another origin by CORS", async () => {

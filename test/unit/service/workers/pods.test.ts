@@ -42,23 +42,6 @@ describe("a worker", () => {
     expect(process.obstacle?.()).toContain(`no request from its pod ${name} arrived at http://workers.test:7338;`);
   });
 
-  test.each([
-    [
-      "takes jobs is reported",
-      undefined,
-      /^w1 has run for \d+ s; no request from its pod \S+ arrived at http:\/\/workers\.test:7338; /,
-    ],
-    ["serves requests is not reported", { port: 80, healthPort: 81 }, undefined],
-  ])("that %s after a long time without a call", async (_work, ports, reason) => {
-    const { api, start, clock } = await useWorker({}, ports, 200);
-    const process = start();
-    await expect.poll(api.changes).toHaveLength(3);
-    api.report(running);
-    await process.started;
-    await clock.sleep(25_000);
-    expect(process.waiting?.()).toEqual(reason && { reason: expect.stringMatching(reason), lacksStock: false });
-  });
-
   test("that ends itself is deleted, with its exit code and last lines", async () => {
     const { api, start, lines } = await useWorker();
     const process = start();

@@ -105,18 +105,13 @@ describe("the problem of a worker that runs", () => {
       'workers of the image "acme/x:1" are not healthy: w has run for 61 s; its program must return 200 to health checks',
     ],
     [
-      "jobs, with an obstacle to its calls",
-      { obstacle },
-      'workers of the image "acme/x:1" do not request jobs: w has run for 61 s; its program must take jobs, as the SDK\'s serverless.start does; no request arrived',
-    ],
-    [
-      "requests, with its last health check, because it sends no calls",
+      "requests, with its last health check and an obstacle",
       { server, obstacle },
-      'workers of the image "acme/x:1" are not healthy: w has run for 61 s; GET /ping returned 500; its program must return 200 to health checks',
+      'workers of the image "acme/x:1" are not healthy: w has run for 61 s; GET /ping returned 500; its program must return 200 to health checks; no request arrived',
     ],
   ])("is its silence, if it never was ready for %s", (_work, process, text) => {
     const { worker, setTime, problem } = useProblems(process);
-    if ("server" in process && "obstacle" in process) worker.failedHealthCheck("GET /ping returned 500");
+    if ("obstacle" in process) worker.failedHealthCheck("GET /ping returned 500");
     setTime(start + timings.takeSilence - 1);
     expect(problem()).toBeUndefined();
     setTime(start + 61_000);

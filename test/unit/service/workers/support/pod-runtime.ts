@@ -51,7 +51,7 @@ export async function useRuntime({
     log,
   };
   const pods = await createPods(options);
-  return { pods, warnings, clock: options.clock };
+  return { pods, warnings };
 }
 
 /** A worker with its output. */
@@ -73,10 +73,9 @@ export function workerOf(needs: Partial<typeof plainNeeds> = {}) {
 export async function useWorker(
   needs: Partial<typeof plainNeeds> = {},
   serverPorts?: { port: number; healthPort: number },
-  speed = 10,
 ) {
   const api = await useApiServer();
-  const { pods, warnings, clock } = await useRuntime({ speed });
+  const { pods, warnings } = await useRuntime();
   await pods.open();
   await pods.listen();
   onTestFinished(() => pods.close());
@@ -86,5 +85,5 @@ export async function useWorker(
   const preparation = pods.prepare({ image: "acme/x:1", dockerArgs: "", serverPorts: ports, program: undefined });
   const start = "start" in preparation ? preparation.start : undefined;
   if (!start) throw new Error("no worker can be started");
-  return { api, pods, warnings, clock, lines, start: () => start(worker) };
+  return { api, pods, warnings, lines, start: () => start(worker) };
 }
