@@ -29,7 +29,7 @@ export interface ApiErrorFacts {
   /** True if the same request may succeed later. */
   retryable: boolean;
   /**
-   * True if the request may have been applied although no response confirms it. Always false for idempotent requests, for which this does
+   * True if the request may have been applied although no response confirms it. Rarely true for idempotent requests, for which this does
    * not matter.
    */
   ambiguous: boolean;
@@ -85,7 +85,8 @@ const notFoundText = /not found|does(n't| not) exist|no such|unknown (id|endpoin
 
 /**
  * The only place that interprets the service's messages. The first match applies; a rule without `status` matches every status below 500.
- * GraphQL returns client errors with status 200, so rules for texts precede rules for statuses.
+ * GraphQL returns client errors with status 200, so rules for texts precede rules for statuses. Texts of REST errors may be those of an
+ * image's registry, so that only its statuses show whether the service rejects the key or limits requests.
  */
 const rules: Rule[] = [
   { status: [401], category: "auth", code: "unauthorized" },
@@ -93,7 +94,7 @@ const rules: Rule[] = [
   { status: [410], route: / #/, category: "retired", code: "graphql_retired" },
   { status: [410], route: /^\w+ \S*\/v1(\/|$)/, category: "retired", code: "rest_v1_retired" },
   { status: [410], category: "retired", code: "address_retired" },
-  { text: /unauthori[sz]ed|invalid api key|not authenticated/i, category: "auth", code: "unauthorized" },
+  { route: / #/, text: /unauthori[sz]ed|invalid api key|not authenticated/i, category: "auth", code: "unauthorized" },
   // Another version of the service may lack some requested fields.
   { text: /^Cannot query field|must (not )?have a selection/, category: "invalid", code: "unknown_field" },
   // A 404 of a web server without this path must not count as "deleted".
@@ -119,7 +120,7 @@ const rules: Rule[] = [
   { status: [404], ...notFound },
   { status: [429], ...rateLimited },
   { status: [400], text: /^no workers? available/i, category: "throttled", code: "no_worker" },
-  { text: /rate limit|too many requests/i, ...rateLimited },
+  { route: / #/, text: /rate limit|too many requests/i, ...rateLimited },
   { text: /must be unique|already exists|\bname\b.*\balready in use/i, category: "conflict", code: "duplicate_name" },
   {
     route: /^DELETE /,

@@ -100,6 +100,14 @@ export interface CallOptions {
  * category `missing`. Creates are retried only if the service cannot have applied them; after an `ambiguous` error, it may have.
  * `settings` in the options of an update contains the complete settings after the changes, because a dialect may combine several.
  */
+/** What an update of an endpoint needs besides the changes. */
+interface EndpointUpdate {
+  /** The complete settings after the update. */
+  settings?: EndpointSettings | undefined;
+  /** Selects the variables that the update changes; the others keep their values. All of them change if it is absent. */
+  isChangedVariable?: ((name: string) => boolean) | undefined;
+}
+
 export interface ManagementClient {
   createTemplate(settings: TemplateCreate, options?: CallOptions): Promise<TemplateRecord>;
   /** Changes only the given settings. Fields unknown to this client also stay unchanged. */
@@ -141,11 +149,7 @@ export interface ManagementClient {
    * Changes only the given settings. If the GPU types do not change, they may be unknown: then the result has `gpuTypeIds: []`, and its
    * `unknownKeys` contain `gpuTypeIds`.
    */
-  updateEndpoint(
-    id: string,
-    changes: EndpointChanges,
-    options?: CallOptions & { settings?: EndpointSettings | undefined },
-  ): Promise<EndpointRecord>;
+  updateEndpoint(id: string, changes: EndpointChanges, options?: CallOptions & EndpointUpdate): Promise<EndpointRecord>;
   /** Reads the workers of an endpoint and their versions. */
   readWorkers(id: string, options?: CallOptions): Promise<EndpointWorkers>;
   deleteEndpoint(id: string, options?: CallOptions): Promise<void>;
@@ -163,13 +167,14 @@ export interface ManagementClient {
   createSecret(input: SecretCreateInput, options?: CallOptions): Promise<SecretRecord>;
   /** Undefined if the dialect cannot read a single secret. */
   readSecret?(id: string, options?: CallOptions): Promise<SecretRecord | undefined>;
-  /** Lists secrets. With `name`, at least the secrets of that name; a dialect without the filter lists all. */
-  listSecrets(options?: CallOptions & { name?: string | undefined }): Promise<SecretRecord[]>;
+  listSecrets(options?: CallOptions): Promise<SecretRecord[]>;
   updateSecretValue(input: { id: string; value: string }, options?: CallOptions): Promise<void>;
   updateSecretDescription(input: { id: string; description: string }, options?: CallOptions): Promise<void>;
   deleteSecret(id: string, options?: CallOptions): Promise<void>;
 
   createRegistryAuth(input: RegistryAuthCreate, options?: CallOptions): Promise<RegistryAuthRecord>;
+  /** Undefined if the dialect cannot read single credentials. */
+  readRegistryAuth?(id: string, options?: CallOptions): Promise<RegistryAuthRecord | undefined>;
   listRegistryAuths(options?: CallOptions): Promise<RegistryAuthRecord[]>;
   /** Replaces credentials under the same id and name; rejects in REST v2, which cannot change them. */
   updateRegistryAuth(input: RegistryAuthUpdate, options?: CallOptions): Promise<void>;

@@ -4,7 +4,6 @@ import type { CallOptions, ManagementClient } from "../management";
 import { longValues } from "../redaction";
 import {
   containerFields,
-  type EndpointChanges,
   type EndpointSettings,
   markedCopy,
   networkVolumeFields,
@@ -20,6 +19,7 @@ import {
   v2ReleasesRecord,
   v2TemplateRecord,
   v2Workers,
+  withChangedVariables,
   withMark,
 } from "../shapes";
 import type { Transport, TransportRequest } from "../transport";
@@ -93,25 +93,35 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
   }
 
   /**
-   * The settings that change an endpoint's copy of a template: all of a new template, otherwise the changed ones, because the others
-   * may have other values on purpose.
+   * The settings that change an endpoint's container. Of a copy of a template, these are all of a new template, otherwise the changed ones,
+   * because the others may have other values on purpose. The same applies to variables.
    */
-  async function changedCopy(
-    id: string,
-    changes: EndpointChanges,
-    settings: OwnContainer & { templateId: string },
-    request: RequestInfo,
-    options?: CallOptions,
-  ): Promise<OwnContainer> {
-    const container = await containerFor(settings, request, options);
-    if (changes.templateId !== undefined) return container;
-    const record = await read(v2EndpointRecord, endpoints.of("GET", id), options);
-    const copy = record && endpointFrom(record, undefined);
-    if (!copy?.container || copy.templateId !== settings.templateId) return container;
-    const changed = Object.entries(container).filter(([name]) => Object.hasOwn(changes, name));
-    const marked = withMark(copy.container, settings.templateId, ownContainerIn(settings));
+  const changedContainer: (
+    ...args: [...Parameters<ManagementClient["updateEndpoint"]>, request: RequestInfo]
+  ) => Promise<OwnContainer> = async (id, changes, options, request) => {
+    const { settings = changes, isChangedVariable = () => true } = options ?? {};
+    const { templateId } = settings;
+    const own = ownContainerIn(changes);
+    const readContainer = async () => {
+      const record = await read(v2EndpointRecord, endpoints.of("GET", id), options);
+      return record && endpointFrom(record, undefined);
+    };
+    if (templateId === undefined) {
+      if (!own.env || !options?.isChangedVariable) return own;
+      const { container } = (await readContainer()) ?? {};
+      return { ...own, env: withChangedVariables(container?.env ?? {}, own.env, isChangedVariable) };
+    }
+    const target = await containerFor(settings, request, options);
+    if (changes.templateId !== undefined) return target;
+    const { container, templateId: copiedId } = (await readContainer()) ?? {};
+    if (!container || copiedId !== templateId) return target;
+    const changed = Object.entries(target).filter(([name]) => name !== "env" && Object.hasOwn(changes, name));
+    const env = Object.hasOwn(changes, "env")
+      ? withChangedVariables(container.env, target.env ?? {}, isChangedVariable)
+      : container.env;
+    const marked = withMark({ ...container, env }, templateId, ownContainerIn(settings));
     return { env: marked.env, ...Object.fromEntries(changed) };
-  }
+  };
 
   const toEndpointRecord = async (record: V2EndpointRecord, options: CallOptions | undefined) =>
     endpointFrom(record, record.gpu ? await pools(options) : undefined);
@@ -129,9 +139,8 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       return cacheTemplate(await send(v2TemplateRecord, request, options));
     },
     readTemplate,
-    async listTemplates(options) {
-      return (await list(v2TemplateRecord, templates.url, options, "templates")).map(cacheTemplate);
-    },
+    // Not cached: an update may change a template while later pages are read.
+    listTemplates: (options) => list(v2TemplateRecord, templates.url, options, "templates"),
     async deleteTemplate(id, options) {
       templateCache.delete(id);
       await remove(templates.of("DELETE", id), options);
@@ -162,12 +171,8 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
       const url = endpoints.of("PATCH", id);
       const info = requestInfo({ method: "PATCH", url });
       const settings = options?.settings ?? changes;
-      const ownChanges = ownContainerIn(changes);
       const changesContainer = Object.keys(changes).some((name) => name === "templateId" || name in containerFields);
-      const container =
-        changesContainer && settings.templateId !== undefined
-          ? await changedCopy(id, changes, { ...settings, templateId: settings.templateId }, info, options)
-          : ownChanges;
+      const container = changesContainer ? await changedContainer(id, changes, options, info) : {};
       const changesGpuTypes = hasAny(changes, "gpuTypeIds", "gpuPools", "excludedGpuTypeIds");
       const usesGpu = options?.settings?.computeType !== "CPU";
       const knownPools = changesGpuTypes && usesGpu ? await pools(options) : undefined;
@@ -201,10 +206,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     createSecret: ({ name, value, description }, options) =>
       send(secretRecord, post(secrets.url, { name, value, ...(description ? { description } : {}) }, [value]), options),
     readSecret: async (id, options) => read(secretRecord, secrets.of("GET", id), options),
-    listSecrets: (options) => {
-      const query = options?.name === undefined ? "" : `?${new URLSearchParams({ name: options.name })}`;
-      return list(secretRecord, secrets.url + query, options, "secrets");
-    },
+    listSecrets: (options) => list(secretRecord, secrets.url, options, "secrets"),
     async updateSecretValue({ id, value }, options) {
       await send(secretRecord, patch(secrets.of("PATCH", id), { value }, [value]), options);
     },
@@ -217,6 +219,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
 
     createRegistryAuth: ({ name, username, password }, options) =>
       send(registryAuthRecord, post(registries.url, { name, username, password }, [password]), options),
+    readRegistryAuth: async (id, options) => read(registryAuthRecord, registries.of("GET", id), options),
     listRegistryAuths: (options) => list(registryAuthRecord, registries.url, options, "registries"),
     async updateRegistryAuth({ id }) {
       const request = requestInfo({ method: "PATCH", url: registries.of("PATCH", id) });

@@ -149,3 +149,19 @@ export const withOwnSettings = (template: ContainerSettings, own: OwnContainer =
   ...ownContainerIn(own),
   env: { ...template.env, ...own.env },
 });
+
+type Variables = Readonly<Record<string, string>>;
+
+/**
+ * The variables of the service with the changes of an update. The others may have other values on purpose, such as those that the program
+ * ignores.
+ */
+export const withChangedVariables = (
+  actual: Variables,
+  news: Variables,
+  isChanged: (name: string) => boolean,
+): Record<string, string> =>
+  Object.fromEntries([
+    ...Object.entries(actual).filter(([name]) => !isChanged(name)),
+    ...Object.entries(news).filter(([name]) => isChanged(name)),
+  ]);

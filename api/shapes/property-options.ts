@@ -46,6 +46,8 @@ export interface PropertyOptions {
   ignoredAfterCreate?: true;
   /** Controls only deployments; not stored by the service. */
   notSent?: true;
+  /** If true in the inputs, a name of the program gets a random suffix, so that a replacement can be created first. */
+  suffixesName?: true;
   /**
    * Catalog of the values; a preview warns about a new value that is not listed. `noun` describes a value, such as "GPU type";
    * `pools` are names of groups of values, which programs cannot use.

@@ -37,8 +37,6 @@ export interface PlannedChange {
   olds: Properties;
   news: Properties;
   dialect: Dialect | undefined;
-  /** True if a replacement gets the name of the object that it replaces. */
-  keepsName: boolean;
 }
 
 /** Context of every operation that calls the service. */

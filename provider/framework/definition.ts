@@ -18,14 +18,16 @@ export interface Plan {
   changes?: Change[];
   /** Warnings for a preview. */
   warnings?: readonly string[];
-  /** True if a name of the program gets a random suffix, so that a replacement can be created first. */
-  suffixesName?: boolean;
 }
 
 /** An update: the deployed properties, the new inputs, and which properties differ. */
 export interface Update<Inputs> {
   olds: Properties;
   news: Inputs;
+  /** The complete settings after the update: the new inputs, and the values that the program omits and that can be combined with it. */
+  settings: Inputs;
+  /** Properties that the program omits and whose values contradict it, so that they return to their defaults. */
+  reset: readonly string[];
   /** The new inputs, and the values that the program omits and the update does not change, with the list of omitted properties. */
   properties: Properties;
   changed(key: string): boolean;
@@ -49,8 +51,8 @@ export interface ResourceDefinition<Inputs extends object, Outputs extends objec
   checkedInputs: z.ZodType<Inputs>;
   /** Checks inputs beyond their schema, for a dialect; values may be unknown. */
   validate?: (inputs: Properties, dialect: Dialect, olds: Properties) => Failure[];
-  /** Adjusts planned changes, warns about them, and determines whether names get a suffix (Terraform: ModifyPlan). */
-  plan?: (change: PlannedChange) => Plan;
+  /** Adjusts planned changes and warns about them (Terraform: ModifyPlan). `keepsName`: a replacement has the unique name of the old object. */
+  plan?: (change: PlannedChange & { keepsName: boolean }) => Plan;
   /** `properties` are the checked inputs with their list of omitted properties. */
   create(inputs: Inputs, context: Context, properties: Properties): Promise<Created>;
   read(id: string, olds: Properties, context: Context): Promise<ObservedObject<Inputs, Outputs> | undefined>;
@@ -84,8 +86,6 @@ export type List<ApiObject> = (options: CallOptions) => Promise<ApiObject[]>;
 /** Requests for the objects of one kind. */
 export interface ObjectClient<Inputs, ApiObject> {
   list: List<ApiObject>;
-  /** Lists the objects with a name; the list may contain other objects. Absent if the service has no such filter. */
-  listNamed?(name: string, options: CallOptions): Promise<ApiObject[]>;
   /** Absent if the service has no request for a single object. */
   read?(id: string, options: CallOptions): Promise<ApiObject | undefined>;
   create(inputs: Inputs, options: CallOptions): Promise<ApiObject>;

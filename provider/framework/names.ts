@@ -1,7 +1,8 @@
-import { limits, optionsOf } from "serverless-compute-api/shapes";
+import { limits, optionsOf, type PropertyOptions } from "serverless-compute-api/shapes";
 import { type Properties, stringAt, type Value } from "../engine/values";
 import type { NameSource, Naming } from "./contract";
 import type { ResourceSchemas } from "./definition";
+import { nameSourceOf } from "./properties/defaults";
 
 /** Hexadecimal digits of a random suffix, as in other Pulumi providers. */
 const suffixLength = 7;
@@ -27,6 +28,14 @@ export function canonicalName({ inputs }: Pick<ResourceSchemas, "inputs">, name:
 /** Returns true if an object of a kind has a name, or an equivalent form of it. */
 export const hasName = (schemas: Pick<ResourceSchemas, "inputs">, object: { name: string }, name: string): boolean =>
   canonicalName(schemas, object.name) === canonicalName(schemas, name);
+
+/** Returns true if a replacement gets the name of the object that it replaces, and names are unique. */
+export const keepsUniqueName = (
+  options: Readonly<Record<string, PropertyOptions>>,
+  { olds, news }: { olds: Properties; news: Properties },
+): boolean =>
+  nameSourceOf(news) === "program" &&
+  Object.entries(options).some(([key, { unique }]) => unique && olds[key] === news[key]);
 
 /** Reason why a resource with a generated name cannot adopt an object. */
 export const generatedNameCannotAdopt =

@@ -84,7 +84,7 @@ export function readResultOf(
 /**
  * The inputs after a read, and the values that the service has determined for omitted properties without a default. A property keeps
  * its old value if the service does not report it, or reports an equivalent value. If the program omits a property, no value of the
- * service is drift, and the list of omitted properties contains it. An import (no olds) takes all reported values except defaults.
+ * service is drift, and the list of omitted properties contains it. An import (no olds) takes all reported values except defaults of the service.
  */
 function mergeRead(
   shape: z.ZodObject,

@@ -13,10 +13,19 @@ import {
 import { helpOf, ResourceInitError, UserError } from "./errors";
 import { invalidateLists } from "./lists";
 import { type ErrorContext, toUserError } from "./messages";
-import { generatedNameCannotAdopt } from "./names";
+import { generatedNameCannotAdopt, keepsUniqueName } from "./names";
 import { readResultOf } from "./observation";
 import { checkInputs, unsupportedInputs, withDefaults } from "./properties/check";
-import { defaultsOf, isDetermined, keptValues, nameSourceOf, withOmitted, withoutOmitted } from "./properties/defaults";
+import { compatibleValues } from "./properties/compatible";
+import {
+  defaultsOf,
+  isDetermined,
+  keptValues,
+  nameSourceOf,
+  serviceDetermined,
+  withOmitted,
+  withoutOmitted,
+} from "./properties/defaults";
 import { diffProperties } from "./properties/diff";
 import { inputWarnings } from "./properties/input-warnings";
 import { previewOutputs, withDerivedOutputs } from "./properties/preview-outputs";
@@ -32,10 +41,12 @@ export function defineResource<Inputs extends object, Outputs extends object>(
   definition: ResourceDefinition<Inputs, Outputs>,
 ): Resource {
   const { kind, description, inputs: shape, outputs, checkedInputs } = definition;
-  const plan = (change: PlannedChange): Plan => definition.plan?.(change) ?? {};
+  const options = optionsOfShapes(shape, outputs);
+  const plan = (change: PlannedChange): Plan =>
+    definition.plan?.({ ...change, keepsName: keepsUniqueName(options, change) }) ?? {};
   const diff = (olds: Properties, news: Properties, dialect?: Dialect): Change[] => {
     const changes = diffProperties(shape, olds, news, dialect);
-    const planned = plan({ changes, olds, news, dialect, keepsName: false }).changes ?? changes;
+    const planned = plan({ changes, olds, news, dialect }).changes ?? changes;
     const unfinished = unfinishedIn(olds).filter((key) => !planned.some(({ path }) => path[0] === key));
     return [...planned, ...unfinished.map((key): Change => ({ path: [key], kind: "update", replace: false }))];
   };
@@ -74,11 +85,9 @@ export function defineResource<Inputs extends object, Outputs extends object>(
     description,
     inputs: shape,
     outputs,
-    options: optionsOfShapes(shape, outputs),
+    options,
     check: (olds, news, naming, secrets = [], dialect) => {
-      const suffixesName = (inputs: Properties): boolean =>
-        plan({ changes: [], olds, news: inputs, dialect, keepsName: false }).suffixesName === true;
-      const { inputs, failures } = checkInputs(shape, olds, news, naming, secrets, suffixesName);
+      const { inputs, failures } = checkInputs(shape, olds, news, naming, secrets);
       if (inputs["adoptExisting"] === true && nameSourceOf(inputs) === "random" && olds["name"] === undefined)
         failures.push({ path: "adoptExisting", reason: generatedNameCannotAdopt });
       // The service may have other values for the properties that the program omits.
@@ -118,10 +127,21 @@ export function defineResource<Inputs extends object, Outputs extends object>(
       const program = withOmitted(news, kept);
       return runBounded({ label: labelOf(news, id), operation: "update" }, program, context, (bounded) =>
         runChange(bounded, async () => {
-          const inputs = checkedInputs.parse(withDefaults(shape, withoutOmitted(news)));
-          const changed = new Set(diff(olds, news, context.clients.dialect).map(({ path }) => path[0]));
+          const { dialect } = context.clients;
+          const desired = withDefaults(shape, withoutOmitted(news));
+          const inputs = checkedInputs.parse(desired);
+          const changes = new Set(diff(olds, news, dialect).map(({ path }) => path[0]));
+          const changed = (key: string): boolean => changes.has(key);
+          // The service determines these values again.
+          const values = without(kept, serviceDetermined(shape, desired, changes));
+          const { selected, contradicting: reset } = compatibleValues(values, (candidates) => {
+            const candidate = { ...desired, ...candidates };
+            const failures = definition.validate?.(candidate, dialect, olds) ?? [];
+            return failures.length === 0 && shape.safeParse(candidate).success;
+          });
+          const settings = checkedInputs.parse({ ...desired, ...selected });
           await deleteDuplicates(definition, olds, bounded);
-          const update = { olds, news: inputs, properties: program, changed: (key: string) => changed.has(key) };
+          const update = { olds, news: inputs, settings, reset, properties: program, changed };
           const outputs = await definition.update(id, update, bounded);
           return stateOf(id, recorded(program, { ...inputs, ...kept, ...outputs }));
         }),
@@ -139,6 +159,9 @@ export function defineResource<Inputs extends object, Outputs extends object>(
       }),
   };
 }
+
+const without = (properties: Properties, keys: readonly string[]): Properties =>
+  Object.fromEntries(Object.entries(properties).filter(([key]) => !keys.includes(key)));
 
 /** Deletes duplicates that a create could not delete, except those that a resource compared before has. */
 async function deleteDuplicates(

@@ -14,6 +14,10 @@ export function removeOwner(owners: Owners, urn: string): void {
   for (const urns of owners.values()) urns.delete(urn);
 }
 
+/** Returns the id of the object of a resource; undefined if there is none, or if the state lacks the URN. */
+export const idOwnedBy = (owners: Owners, urn: string): string | undefined =>
+  urn === "" ? undefined : [...owners].find(([, urns]) => urns.has(urn))?.[0];
+
 /** Returns the URN of a resource that has an object; undefined if there is none. */
 export function ownerOf(owners: Owners, id: string): string | undefined {
   const [urn] = owners.get(id) ?? [];

@@ -5,6 +5,7 @@ import type { Change, Context, Naming, ResourceOperations, Secrets } from "./con
 import { changedProperties } from "./definition";
 import { helpOf, ResourceInitError, UserError } from "./errors";
 import { withHelp } from "./help";
+import { keepsUniqueName } from "./names";
 import { addOwner, ownerOf, removeOwner } from "./owners";
 import { findingsOf, type RunCheck } from "./preflight";
 import type { ProviderProcess } from "./process";
@@ -197,17 +198,9 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
             (difference.replace || forcesReplacement(difference.path)) &&
             (isChecked || !hasUnknown(news.properties[difference.path[0] ?? ""])),
         }));
-        const keepsName =
-          nameSourceOf(news.properties) === "program" &&
-          Object.entries(options).some(([key, { unique }]) => unique && olds.properties[key] === news.properties[key]);
+        const states = { olds: olds.properties, news: news.properties };
         if (isChecked)
-          for (const warning of operations.warnings({
-            changes,
-            olds: olds.properties,
-            news: news.properties,
-            dialect,
-            keepsName,
-          }))
+          for (const warning of operations.warnings({ changes, ...states, dialect }))
             void providerProcess.log.warning(urn, redact(warning));
         // Independent of the changes, because a resource option such as `replaceOnChanges` can turn any change into a replacement.
         return {
@@ -216,7 +209,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
             isChecked &&
             hasPlaintextSecrets({ ...olds, secretPaths: [...shapeSecretPaths, ...olds.secretPaths] }, news.secretPaths),
           replaces: changedProperties(changes.filter(({ replace }) => replace)),
-          deleteBeforeReplace: keepsName,
+          deleteBeforeReplace: keepsUniqueName(options, states),
         };
       });
     },

@@ -41,7 +41,8 @@ export async function updateOrMark<Inputs extends object, Outputs extends object
     return await apply(id, { ...update, onApplied }, context);
   } catch (error) {
     if (error instanceof ResourceInitError || !(isApplied || mayBeApplied(error, context))) throw error;
-    const names = Object.keys(update.news).filter(update.changed);
+    // A property that the program has removed is only in the state.
+    const names = Object.keys({ ...update.olds, ...update.news }).filter(update.changed);
     throw new ResourceInitError(
       'the service may have applied this update or a part of it; the next "pulumi up" sends it again',
       id,

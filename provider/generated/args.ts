@@ -256,7 +256,7 @@ export interface ServerlessEndpointArgs {
   excludedGpuTypeIds?: pulumi.Input<pulumi.Input<string>[]>;
   /** Start of workers from a saved state, with a priority; replaces flashboot. REST v2 only. */
   flashbootType?: pulumi.Input<"OFF" | "FLASHBOOT" | "PRIORITY_FLASHBOOT">;
-  /** Verification when the endpoint is created and when its template changes: a worker of the new version must complete this job or request as expected. An update that fails verification is rolled back. */
+  /** Verification when the endpoint is created and when its template or container changes: a worker of the new version must complete this job or request as expected. An update that fails verification is rolled back. */
   verify?: pulumi.Input<ServerlessEndpointVerifyArgs>;
   /** Whether to adopt the existing object with this name instead of creating one; requires `name`. An adopted object is updated to the inputs that the program sets, and destroyed with the resource. Defaults to false. */
   adoptExisting?: pulumi.Input<boolean>;
@@ -299,7 +299,7 @@ export interface ServerlessEndpointOutputs {
   readonly adoptExisting: pulumi.Output<boolean | undefined>;
   /** Root of the endpoint's job API; the address for requests if type is LOAD_BALANCER. */
   readonly url: pulumi.Output<string>;
-  /** Version of the endpoint, incremented by each change of its template or environment. With REST v2, the version when the resource was created, adopted or imported. */
+  /** Version of the endpoint, incremented by each change of its template or environment. With REST v2, the version when the resource was created, adopted, imported or last verified. */
   readonly version: pulumi.Output<number>;
   /** Hash of the container: image, arguments, environment, ports, disk, registry credentials and templateId. It does not change with the settings of the template itself. */
   readonly revision: pulumi.Output<string>;

@@ -3,7 +3,8 @@ import type { Properties } from "../../provider/engine/values";
 import type { Context } from "../../provider/framework/contract";
 import { ResourceInitError } from "../../provider/framework/errors";
 import { kinds } from "../../provider/resources";
-import { useLifecycleBench } from "../support/lifecycle-bench";
+import { partialFailureOf, useLifecycleBench } from "../support/lifecycle-bench";
+import { uniqueNaming } from "../support/naming";
 import { freshName, listMatch, objectCases, withLists } from "./support/kinds";
 
 const bench = await useLifecycleBench({ templateRelease: 0 });
@@ -16,6 +17,17 @@ function withEmptyIds(response: unknown): unknown {
     Object.entries(response).map(([key, item]) => [key, key === "id" ? "" : withEmptyIds(item)]),
   );
 }
+
+test("an endpoint with verify whose create left a duplicate has not been verified", async () => {
+  const { create, news } = cases.find(({ kind }) => kind === "ServerlessEndpoint") ?? expect.unreachable();
+  const name = freshName();
+  const verify = { input: { prompt: "hi" } };
+  const inputs = kinds.ServerlessEndpoint.check({}, { ...news, verify }, uniqueNaming(name)).inputs;
+  bench.proxy.inject(create, { kind: "repeatRequest", drop: true });
+  bench.proxy.inject({ method: "DELETE" }, { kind: "status", status: 500 }, 20);
+  const { outputs } = await partialFailureOf(kinds.ServerlessEndpoint.create(inputs, bench.context()));
+  expect(outputs).toMatchObject({ duplicates: [expect.any(String)], unverified: { neverVerified: true } });
+});
 
 describe.each(cases)(
   "a create of a $kind",
@@ -52,6 +64,18 @@ describe.each(cases)(
       expect(await lifecycle.update(outcome.id, state, inputs, bench.context())).not.toHaveProperty("duplicates");
       expect(await idsOf(name)).toEqual([outcome.id]);
     });
+
+    test.each(["generated", "program's"])(
+      "that an error hook repeats continues with its object: %s name",
+      async (source) => {
+        const name = freshName();
+        const inputs = source === "generated" ? generatedInputsOf(name) : inputsOf(name);
+        const context = bench.context({ urn: `urn:pulumi:dev::app::${kind}::${name}` });
+        const { id } = await lifecycle.create(inputs, context);
+        expect(await lifecycle.create(inputs, context)).toMatchObject({ id });
+        expect(await idsOf(name)).toEqual([id]);
+      },
+    );
 
     // A name that is unique at the service has no duplicates.
     if (!unique)

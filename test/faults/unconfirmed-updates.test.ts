@@ -12,14 +12,18 @@ import { freshName, type ObjectKind, objectCases } from "./support/kinds";
 const bench = await useLifecycleBench({ templateRelease: 0 });
 const cases = await objectCases(bench);
 
-/** Properties that change in place: the first value is deployed, the second fails, and the first is restored. */
-const changes: Record<ObjectKind, Record<string, [deployed: Value, failed: Value]>> = {
+/**
+ * Properties that change in place: the first value is deployed, the second fails, and the first is restored. Without a second value, the
+ * property is removed.
+ */
+const changes: Record<ObjectKind, Record<string, [deployed: Value, failed?: Value]>> = {
   Template: {
     imageName: ["a:1", "a:2"],
     env: [{ A: "1" }, { A: "2", B: "1" }],
     containerDiskInGb: [20, 30],
     dockerArgs: ["one", "two"],
-    ports: ["80/http", "81/http"],
+    ports: ["80/http"],
+    dockerStartCmd: [["serve"]],
     name: ["plain", "other"],
   },
   ServerlessEndpoint: {
@@ -27,6 +31,8 @@ const changes: Record<ObjectKind, Record<string, [deployed: Value, failed: Value
     idleTimeout: [7, 8],
     scalerValue: [2, 3],
     gpuTypeIds: [["NVIDIA L4"], ["NVIDIA A40"]],
+    minCudaVersion: ["12.4"],
+    executionTimeoutMs: [60_000],
     name: ["plain", "other"],
   },
   NetworkVolume: { name: ["plain", "other"] },
@@ -87,8 +93,11 @@ describe.each(rows)("a failed update of a $kind: $property, $fault.kind", ({ kin
   /** Deploys the first value, then fails to deploy the second one. */
   async function failUpdate(): Promise<{ inputs: Properties; deployed: Deployed }> {
     const name = freshName();
-    const inputsWith = (value: Value): Properties =>
-      inputsOf(name, { [property]: property === "name" ? `${name}-${String(value)}` : value });
+    const inputsWith = (value: Value | undefined): Properties =>
+      inputsOf(
+        name,
+        value === undefined ? {} : { [property]: property === "name" ? `${name}-${String(value)}` : value },
+      );
     const inputs = inputsWith(deployedValue);
     const { id, outputs } = await operations.create(inputs, bench.context());
     injectFault(fault, property);
@@ -188,7 +197,7 @@ const firstChanges = cases.flatMap((row) =>
 describe.each(firstChanges)("an update of a $kind whose first request is rejected", ({ kind, inputsOf, ...row }) => {
   test("leaves the state as it is", async () => {
     const { property } = row;
-    const [deployed, failed] = row.values;
+    const [deployed, failed = expect.unreachable()] = row.values;
     const name = freshName();
     const { id, outputs } = await kinds[kind].create(inputsOf(name, { [property]: deployed }), bench.context());
     for (const match of changesAndReads) bench.proxy.inject(match, rejection, 50);

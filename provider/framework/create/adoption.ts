@@ -14,7 +14,6 @@ import { alternativeOf, isDetermined, withOmitted, withoutOmitted } from "../pro
 import { diffProperties } from "../properties/diff";
 import { propertyOf } from "../properties/schema";
 import { hiddenValue, isSecretAt } from "../properties/secret-paths";
-import { listNamed } from "./named-creates";
 
 /** Update of an existing object to the inputs of a program. */
 interface Adoption {
@@ -60,9 +59,10 @@ function planAdoption<ApiObject extends NamedObject>(
   // The program sets these settings by other properties.
   const expressed = omitted.filter((key) => alternativeOf(shape, key) in desired);
   const unset = omitted.filter((key) => !expressed.includes(key));
-  const kept = compatibleValues(pick(existing, unset), (selected) => isValid({ ...inputs, ...selected }));
-  // A value that contradicts only other kept values is another form of them.
-  const sameValues = unset.filter((key) => !(key in kept) && isValid({ ...inputs, ...pick(existing, [key]) }));
+  const { selected: kept, contradicting } = compatibleValues(pick(existing, unset), (selected) =>
+    isValid({ ...inputs, ...selected }),
+  );
+  const sameValues = unset.filter((key) => !(key in kept) && !contradicting.includes(key));
   const merged = { ...inputs, ...kept };
   const compared = { ...existing };
   for (const key of [...sameValues, ...expressed]) delete compared[key];
@@ -105,7 +105,7 @@ export function describeAdoption(
 }
 
 /**
- * Adopts the existing object that has the inputs' name and updates it to the inputs. Returns undefined if there is none.
+ * Adopts an existing object and updates it to the inputs: the one with an id, otherwise the one that has the inputs' name. Returns undefined if there is none.
  * Rejects if several objects have the name, or if the object cannot be updated to the inputs.
  */
 export async function adopt<Inputs extends NamedInputs, ApiObject extends NamedObject>(
@@ -113,43 +113,52 @@ export async function adopt<Inputs extends NamedInputs, ApiObject extends NamedO
   inputs: Inputs,
   properties: Properties,
   context: Context,
+  id?: string,
 ): Promise<Created | undefined> {
-  const objects = await listNamed(definition, inputs.name, callOptions(context), context);
-  const found = await findAdoption(definition, inputs.name, properties, objects, context);
+  const { list, read } = definition.client(context.clients.management);
+  const object = id === undefined ? undefined : await read?.(id, callOptions(context));
+  const objects = object ? [object] : await list(callOptions(context));
+  const found = await findAdoption(definition, inputs.name, properties, objects, context, id);
   // Another resource may have been compared during the reads.
-  if (!found || context.owners.has(found.object.id)) return undefined;
-  const { object, adoption } = found;
-  context.progress(`adopting the existing ${definition.kind} ${object.id}`);
-  const outputs = outputsOf(definition, object, properties, context);
+  if (!found || (id === undefined && context.owners.has(found.object.id))) return undefined;
+  const { adoption } = found;
+  context.progress(`adopting the existing ${definition.kind} ${found.object.id}`);
+  const outputs = outputsOf(definition, found.object, properties, context);
   const changed = new Set(adoption.changes.map(({ path }) => path[0]));
+  const news = definition.checkedInputs.parse(adoption.inputs);
   const update = {
     olds: { ...adoption.existing, ...outputs },
-    news: definition.checkedInputs.parse(adoption.inputs),
+    news,
+    settings: news,
+    reset: [],
     properties: withOmitted(properties, adoption.kept),
     changed: (key: string) => changed.has(key),
   };
   // Also after a failure, which may leave the adopted object in the state.
-  addOwner(context.owners, object.id, context.urn);
+  addOwner(context.owners, found.object.id, context.urn);
   return {
-    id: object.id,
+    id: found.object.id,
     isAdopted: true,
     outputs: {
       ...outputs,
-      ...toProperties(await definition.update(object.id, update, context)),
+      ...toProperties(await definition.update(found.object.id, update, context)),
       ...adoption.kept,
     },
   };
 }
 
-/** The object with a name and its adoption; undefined if there is none. Rejects if it cannot be adopted. */
+/** The object with an id, or with a name if there is no id, and its adoption; undefined if there is none. Rejects if it cannot be adopted. */
 export async function findAdoption<ApiObject extends NamedObject>(
   definition: ObjectDefinition<ApiObject>,
   name: string,
   properties: Properties,
   objects: readonly ApiObject[],
   context: Context,
+  id?: string,
 ): Promise<{ object: ApiObject; adoption: Adoption } | undefined> {
-  const candidates = objects.filter((object) => hasName(definition, object, name) && !context.owners.has(object.id));
+  const isAdoptable = (object: ApiObject): boolean =>
+    hasName(definition, object, name) && !context.owners.has(object.id);
+  const candidates = objects.filter((object) => (id === undefined ? isAdoptable(object) : object.id === id));
   const [first] = candidates;
   if (!first) return undefined;
   const label = `${definition.kind} "${name}"`;

@@ -13,12 +13,12 @@ import { type Listing, listAll } from "../lists";
 import { type ErrorContext, explain, lostCreateAdvice } from "../messages";
 import { hasName } from "../names";
 import { outputsOf } from "../observation";
-import { addOwner } from "../owners";
+import { addOwner, idOwnedBy } from "../owners";
 import { nameSourceOf } from "../properties/defaults";
 import { matchesInputs } from "../properties/diff";
 import { usesServiceDefault } from "../properties/schema";
 import { adopt } from "./adoption";
-import { existingIdsBefore, listNamed, runSerialized } from "./named-creates";
+import { existingIdsBefore, runSerialized } from "./named-creates";
 
 /** Waits before the lookups after a lost response, ms; a slow service lists a new object late. */
 const lookupDelays = [0, 500, 2000];
@@ -53,7 +53,7 @@ interface Create<ApiObject extends NamedObject> {
  * Creates the object of a resource once, even if responses are lost: the object is looked up before the request is sent again. A
  * generated name identifies the object. An object with a name of the program counts as created by this create if it also has the
  * same inputs and did not exist before; this requires one list request per kind and deployment. With `adoptExisting`, an existing
- * object is updated instead. `properties` are the checked inputs with their list of omitted properties.
+ * object is updated instead. An error hook of the program can repeat a create, which then continues with the object that it left. `properties` are the checked inputs with their list of omitted properties.
  */
 export async function createOnce<Inputs extends NamedInputs, ApiObject extends NamedObject>(
   definition: ObjectDefinition<ApiObject, Inputs>,
@@ -64,9 +64,12 @@ export async function createOnce<Inputs extends NamedInputs, ApiObject extends N
   const { kind } = definition;
   const shape: z.ZodObject = definition.inputs;
   const create = { inputs, properties, context };
-  if (nameSourceOf(properties) === "random") return createOrFind(definition, create, new Set(), () => true);
+  const ownId = idOwnedBy(context.owners, context.urn);
+  if (nameSourceOf(properties) === "random" && ownId === undefined)
+    return createOrFind(definition, create, new Set(), () => true);
   return runSerialized(context, `${kind} ${inputs.name}`, async () => {
-    const adopted = inputs.adoptExisting ? await adopt(definition, inputs, properties, context) : undefined;
+    const adopts = inputs.adoptExisting === true || ownId !== undefined;
+    const adopted = adopts ? await adopt(definition, inputs, properties, context, ownId) : undefined;
     if (adopted) return adopted;
     const { list } = definition.client(context.clients.management);
     const existingIds = await untilAborted(existingIdsBefore({ kind, list }, context), context.signal);
@@ -95,7 +98,7 @@ async function createOrFind<Inputs extends NamedInputs, ApiObject extends NamedO
   const hasUniqueName = nameSourceOf(properties) === "random";
   const allowsDuplicates = optionsOf(definition.inputs.shape.name).unique !== true;
   const lookup: Lookup<ApiObject> = async (options) => {
-    const listing = await listAll((limits) => listNamed(definition, name, limits, context), options);
+    const listing = await listAll(definition.client(context.clients.management).list, options);
     return {
       matches: listing.objects.filter((object) => hasName(definition, object, name) && isMatch(object)),
       ids: new Set(listing.objects.map(({ id }) => id)),

@@ -1,7 +1,6 @@
-import type { CallOptions } from "serverless-compute-api";
 import { sharedCallOptions } from "../calls";
 import type { Context } from "../contract";
-import type { List, NamedObject, ObjectDefinition } from "../definition";
+import type { List, NamedObject } from "../definition";
 import { sharedValue } from "../deployment";
 import { listAll } from "../lists";
 
@@ -41,15 +40,4 @@ export function runSerialized<Result>(context: Context, key: string, work: () =>
     result.catch(() => undefined),
   );
   return result;
-}
-
-/** Lists the objects with a name; the list may contain other objects. */
-export function listNamed<ApiObject extends NamedObject>(
-  { client }: ObjectDefinition<ApiObject>,
-  name: string,
-  options: CallOptions,
-  { clients }: Pick<Context, "clients">,
-): Promise<ApiObject[]> {
-  const requests = client(clients.management);
-  return requests.listNamed ? requests.listNamed(name, options) : requests.list(options);
 }

@@ -18,8 +18,7 @@ interface CheckResult {
 }
 
 /**
- * Checks inputs by their shape, fills in the name and defaults, and records them. `suffixesName` returns true for inputs whose name
- * gets a random suffix. Values that are unknown before deployment are skipped at any depth, and so is a rule over several properties
+ * Checks inputs by their shape, fills in the name and defaults, and records them. Values that are unknown before deployment are skipped at any depth, and so is a rule over several properties
  * that reads an unknown one. No message contains values of secret properties, values at the paths that the program made secret, or
  * values of free maps (`env`, a job's `input`).
  */
@@ -29,7 +28,6 @@ export function checkInputs(
   news: Properties,
   naming: Naming | undefined,
   secrets: readonly Path[] = [],
-  suffixesName: (inputs: Properties) => boolean = () => false,
 ): CheckResult {
   const program = programInputs(olds, news);
   const programName = program["name"] ?? undefined;
@@ -53,7 +51,10 @@ export function checkInputs(
     if (!failures.some(({ path }) => failure.path === path)) failures.push(failure);
   if (isUnnamed && name === undefined) failures.push({ path: "name", reason: "is required" });
   failures.push(...shrinkFailures(shape, olds, inputs, secrets));
-  const resolved = resolveName(name, programName, olds, naming, suffixesName(inputs));
+  const appendsSuffix = Object.entries(shape.shape).some(
+    ([key, schema]) => optionsOf(schema).suffixesName && inputs[key] === true,
+  );
+  const resolved = resolveName(name, programName, olds, naming, appendsSuffix);
   const named = resolved.name === undefined ? inputs : { ...inputs, name: resolved.name };
   return { inputs: { ...named, ...recordedDefaults(shape, program, resolved.source) }, failures };
 }

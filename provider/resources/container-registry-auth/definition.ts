@@ -66,6 +66,7 @@ export const containerRegistryAuth = defineObject<Inputs, Outputs, RegistryAuthR
 
   client: (management) => ({
     list: management.listRegistryAuths,
+    ...(management.readRegistryAuth && { read: management.readRegistryAuth }),
     create: ({ name, username, password }, options) =>
       management.createRegistryAuth({ name, username, password }, options),
     delete: management.deleteRegistryAuth,

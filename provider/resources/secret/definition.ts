@@ -111,7 +111,6 @@ export const secret = defineObject<Inputs, Outputs, SecretRecord>({
 
   client: (management) => ({
     list: management.listSecrets,
-    listNamed: (name, options) => management.listSecrets({ ...options, name }),
     ...(management.readSecret && { read: management.readSecret }),
     create: async ({ name, value, description }, options) => {
       // The check does not detect replacements that the engine decides on, such as with --target-replace.

@@ -14,7 +14,7 @@ import {
 } from "./inputs";
 import { preflight } from "./preflight";
 import { firstVersion, observe, withPools, withVersion } from "./record";
-import { derivedSecrets, inPlaceWarnings, markAfter, pendingVerification } from "./rollout-states";
+import { asUnverified, derivedSecrets, inPlaceWarnings, markAfter, pendingVerification } from "./rollout-states";
 import { settingsOf } from "./update";
 import { updateVerified, verifyCreated } from "./verified-update";
 
@@ -61,7 +61,11 @@ export const serverlessEndpoint = {
   ...defineObject(endpoints, {
     async create(inputs, context, properties) {
       const definition = { ...endpoints, update: updateAdopted };
-      const { id, outputs, isAdopted } = await createOnce(definition, inputs, properties, context);
+      const { id, outputs, isAdopted } = await createOnce(definition, inputs, properties, context).catch(
+        (error: unknown) => {
+          throw inputs.verify ? asUnverified(error) : error;
+        },
+      );
       // A record of REST v2 contains no version.
       const created = { id, outputs: { version: firstVersion, ...outputs } };
       if (!isAdopted) await verifyCreated(created, inputs, context);

@@ -86,7 +86,7 @@ export const serverlessEndpointInputs = z
     flashbootType: endpointFields.flashbootType.optional(),
     verify: verify
       .describe(
-        "Verification when the endpoint is created and when its template changes: a worker of the new version must complete this job or " +
+        "Verification when the endpoint is created and when its template or container changes: a worker of the new version must complete this job or " +
           "request as expected. An update that fails verification is rolled back.",
       )
       .optional()
@@ -184,7 +184,7 @@ export const serverlessEndpointOutputs = z.object({
   version: z
     .int()
     .describe(
-      "Version of the endpoint, incremented by each change of its template or environment. With REST v2, the version when the resource was created, adopted or imported.",
+      "Version of the endpoint, incremented by each change of its template or environment. With REST v2, the version when the resource was created, adopted, imported or last verified.",
     )
     // The service also counts changes of the template, so any response may contain a newer version than the state.
     .register(computed, { dependsOn: checkedInputs.omit({ adoptExisting: true }).keyof().options }),

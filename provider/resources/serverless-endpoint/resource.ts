@@ -7,7 +7,7 @@ import { disableStackTraces, knownOr, resourceArguments, typeToken, withPreviewV
 import { endpointRevisionOf } from "../template/revision";
 
 /**
- * Endpoint that accepts jobs at its own URL and runs them on workers of a template.
+ * Endpoint that accepts jobs at its own URL and runs them on workers with the container of a template or one of its own.
  *
  * Minimal endpoint, with up to three workers and none when idle:
  * ```ts

@@ -119,6 +119,8 @@ export async function rollBack(failed: FailedUpdate, context: Context): Promise<
   const rollbackUpdate = {
     olds: toProperties({ ...news, ...outputs }),
     news: target,
+    settings: target,
+    reset: [],
     properties: { ...restoredInputs, ...defaultsOf(olds) },
     changed: (key: string) => keys.includes(key),
   };

@@ -104,6 +104,12 @@ export function failureAfter(
   return new ResourceInitError(message, id, recordedOutputs, { inputs, help });
 }
 
+/** Returns the failure of a create that left an endpoint, which nothing has verified. */
+export function asUnverified(error: unknown): unknown {
+  if (!(error instanceof ResourceInitError) || unverifiedKey in error.outputs) return error;
+  return new ResourceInitError(error.message, error.id, { ...error.outputs, ...markAfter("createInterrupted") }, error);
+}
+
 /** Returns the path of a setting in the mark. */
 export const markedPath = (path: Path): Path => [unverifiedKey, "before", ...path];
 

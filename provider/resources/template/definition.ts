@@ -10,6 +10,7 @@ import {
   containerOf,
   defaultMountPath,
   minPodVolumeSize,
+  withChangedVariables,
   withOwnSettings,
 } from "serverless-compute-api/shapes";
 import { type Properties, stringAt, toProperties } from "../../engine/values";
@@ -29,7 +30,7 @@ import { checkedInputs, type Inputs, type Outputs, templateContent, templateInpu
 import { releaseTemplate } from "./release";
 import { revisionOf } from "./revision";
 import { changesSetting, startKeys, toStartLists, toStartText } from "./start-arguments";
-import { changedVariables, withChangedVariables } from "./variables";
+import { changedVariables } from "./variables";
 
 function observe(record: TemplateRecord, desired: Properties): ObservedObject<Inputs, Outputs> {
   const { dockerArgs, containerRegistryAuthId, unknownKeys = [] } = record;
@@ -64,7 +65,7 @@ const settingsOf = ({
  */
 async function update(
   id: string,
-  { olds, news, changed, onApplied }: Update<Inputs>,
+  { olds, settings: complete, changed, onApplied }: Update<Inputs>,
   context: Context,
 ): Promise<Partial<Outputs>> {
   const { management } = context.clients;
@@ -72,7 +73,7 @@ async function update(
   const keptVolume = typeof olds["volumeInGb"] === "number" ? olds["volumeInGb"] : undefined;
   const settings = {
     allowedCudaVersions: [],
-    ...settingsOf({ ...news, volumeInGb: news.volumeInGb ?? keptVolume }),
+    ...settingsOf({ ...complete, volumeInGb: complete.volumeInGb ?? keptVolume }),
   };
   const changes = changedSettings(settings, (key) => changesSetting(key, changed));
   if (changes.env) {
@@ -167,7 +168,7 @@ function withoutNotation(changes: Change[], olds: Properties, news: Properties):
  * Replaces the template for each change of the workers' content if `replaceOnChange` is set. In REST v2, also for the removal of a
  * volume, which a PATCH cannot remove (contract: TemplateMounts).
  */
-function plan({ changes, olds, news, dialect, keepsName }: PlannedChange): Plan {
+function plan({ changes, olds, news, dialect, keepsName }: PlannedChange & { keepsName: boolean }): Plan {
   const replacesContent = news["replaceOnChange"] === true;
   const removesVolume = dialect === "v2" && news["volumeInGb"] === 0;
   const planned = withoutNotation(changes, olds, news).map((change) => {
@@ -183,7 +184,7 @@ function plan({ changes, olds, news, dialect, keepsName }: PlannedChange): Plan 
             "change or remove the name to create the new one first",
         ]
       : [];
-  return { changes: planned, warnings, suffixesName: replacesContent };
+  return { changes: planned, warnings };
 }
 
 /**

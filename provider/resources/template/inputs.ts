@@ -41,7 +41,7 @@ export const templateInputs = z
           "this one. The old one is deleted when no endpoint uses it. Defaults to false.",
       )
       .optional()
-      .register(propertyOptions, { notSent: true }),
+      .register(propertyOptions, { notSent: true, suffixesName: true }),
     adoptExisting,
   })
   .check(

@@ -1,7 +1,7 @@
 import type { Properties } from "../../../provider/engine/values";
 import type { Context } from "../../../provider/framework/contract";
 import { ResourceInitError } from "../../../provider/framework/errors";
-import { addOwner, type Owners } from "../../../provider/framework/owners";
+import { addOwner, type Owners, removeOwner } from "../../../provider/framework/owners";
 import { autoNaming } from "../../../provider/framework/urn";
 import { type Kind, kinds } from "../../../provider/resources";
 import { dialect } from "../../support/dialect";
@@ -88,6 +88,7 @@ export function createDeployment(project = "shop") {
       } else {
         // A replacement is checked again as a new resource.
         const { inputs: created, context: createContext } = check({});
+        removeOwner(owners, urn);
         await step(run, lifecycle.create(created, createContext), ({ id, outputs }) => {
           if (old) state.replaced.push(old);
           state.resources.set(name, { name, kind, level, id, outputs });

@@ -109,7 +109,7 @@ async function kindFacts(bench: LifecycleBench): Promise<KindFacts[]> {
       create: dialect === "v1" ? { body: /saveRegistryAuth/ } : { method: "POST", path: "/v2/registries" },
       collection: "containerregistryauth",
       unique: true,
-      readById: false,
+      readById: dialect === "v2",
     },
   ];
 }

@@ -86,7 +86,7 @@ test("a setting or an option that is undefined has its default", async () => {
   const { origin, requests } = await startRig([response]);
   const { clients } = clientsAt(origin, { ...defaults, dialect: "v2", clock: undefined, random: undefined });
   await clients.jobs.runsync("ep", { input: {} }, { wait: undefined, timeout: undefined, signal: undefined });
-  await clients.management.listSecrets({ name: undefined });
+  await clients.management.listSecrets({ signal: undefined });
   expect(requests.map(({ url }) => url)).toEqual(["/v2/ep/runsync", "/v2/account/secrets"]);
 });
 

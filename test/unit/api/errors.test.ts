@@ -48,6 +48,15 @@ describe("a service's error", () => {
     // A missing endpoint is 404; the text of another status is about a value of the body.
     [change, 404, "resource not found", "missing", "not_found"],
     [change, 422, "image acme/chat:9 not found in its registry", "invalid", "reference_not_found"],
+    // The text of a registry; only the status of a REST response shows a rejected key or a rate limit of the service.
+    [
+      change,
+      422,
+      "image: unauthorized: access to the requested resource is not authorized",
+      "invalid",
+      "invalid_request",
+    ],
+    [change, 422, "image: toomanyrequests: you have reached your pull rate limit", "invalid", "invalid_request"],
     [change, 400, "network volume v1 does not exist", "invalid", "reference_not_found"],
     [graphql, 200, 'template "x" not found', "missing", "not_found"],
     [graphql, 200, "Template is being used by a pod", "inUse", "in_use"],

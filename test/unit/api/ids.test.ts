@@ -55,6 +55,7 @@ const calls: [name: string, noun: string, request: string | Record<Dialect, stri
   ["updateNetworkVolume", "network volume", "PATCH", ({ management }, id) => management.updateNetworkVolume(id, {})],
   ["deleteNetworkVolume", "network volume", "DELETE", ({ management }, id) => management.deleteNetworkVolume(id)],
   ["readSecret", "secret", "GET", ({ management }, id) => management.readSecret?.(id)],
+  ["readRegistryAuth", "registry auth", "GET", ({ management }, id) => management.readRegistryAuth?.(id)],
   [
     "updateSecretValue",
     "secret",

@@ -77,7 +77,7 @@ test.each<[request: string, call: Call]>([
   ],
   ["GET /v2/account/secrets/s1", (management) => management.readSecret?.("s1")],
   ["GET /v2/account/secrets", (management) => management.listSecrets()],
-  ["GET /v2/account/secrets?name=hub%26%EF%BF%BD", (management) => management.listSecrets({ name: "hub&\ud800" })],
+  ["GET /v2/registries/r1", (management) => management.readRegistryAuth?.("r1")],
   [
     'PATCH /v2/account/secrets/s1 {"value":"quieter"}',
     (management) => management.updateSecretValue({ id: "s1", value: "quieter" }),
@@ -159,6 +159,17 @@ describe("a new endpoint", () => {
     await call(management);
     await management.createEndpoint(settings);
     expect(sent().filter((request) => request === "GET /v2/templates/t1")).toHaveLength(2);
+  });
+
+  test("of a changed template has its settings, although a list that was sent before shows the earlier ones", async () => {
+    const changed = { ...template, image: "acme/chat:2" };
+    const { management, requests } = await startV2((request) => {
+      return request.method === "PATCH" ? json(changed) : respond(request);
+    });
+    await management.updateTemplate("t1", { imageName: "acme/chat:2" });
+    await management.listTemplates();
+    await management.createEndpoint(settings);
+    expect(bodyOf(requests)).toMatchObject({ image: "acme/chat:2" });
   });
 
   test.each<[string, Behaviour, code: string]>([

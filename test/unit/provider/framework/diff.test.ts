@@ -18,12 +18,11 @@ const { Template, ServerlessEndpoint, NetworkVolume, JobInvoke } = kinds;
 const linesOf = (changes: Change[]): string[] =>
   changes.map(({ path, kind, replace }) => `${kind} ${path.join(".")}${replace ? ", replace" : ""}`);
 
-const planned = (changes: Change[], keepsName = false) => ({
+const planned = (changes: Change[], [olds, news]: [Properties, Properties] = [{ name: "a" }, { name: "b" }]) => ({
   changes,
-  olds: {},
-  news: {},
+  olds,
+  news,
   dialect: undefined,
-  keepsName,
 });
 
 /** Inputs that `check` returns for a program. */
@@ -257,7 +256,7 @@ describe("the preview of a change", () => {
 
   test("warns that endpoints prevent the replacement of a template under the same name", () => {
     const changes = Template.diff(template, { ...template, isServerless: !template["isServerless"] });
-    expect(Template.warnings(planned(changes, true))).toEqual([
+    expect(Template.warnings(planned(changes, [{ name: "a" }, { name: "a" }]))).toEqual([
       "replacing a template under the same name deletes the old one first, which fails while an endpoint uses it; " +
         "change or remove the name to create the new one first",
     ]);

@@ -33,6 +33,11 @@ test("an endpoint's update sends only the properties that differ from the state"
   expect(bench.drainRequests()).toEqual([]);
 });
 
+const volumeIds: string[] = [];
+for (const name of ["first", "second", "third"])
+  volumeIds.push(await bench.create("/networkvolumes", { name, size: 10, dataCenterId: "EU-RO-1" }));
+const [firstVolume = "", secondVolume = "", thirdVolume = ""] = volumeIds;
+
 const cpu = { computeType: "CPU" };
 type Row = [change: string, program: Properties, drift: Properties, added: Properties, expected: Properties];
 const balancerRow: Row = [
@@ -41,6 +46,16 @@ const balancerRow: Row = [
   { scalerValue: 7, workersMin: 2 },
   { dataCenterIds: ["EU-RO-1"] },
   { scalerType: "REQUEST_COUNT", scalerValue: 7, workersMin: 2 },
+];
+/** Properties that only REST v2 combines. */
+const combinedRows: Row[] = [
+  [
+    "its volume",
+    { networkVolumeId: firstVolume },
+    { networkVolumeIds: [firstVolume, secondVolume] },
+    { networkVolumeId: thirdVolume },
+    { networkVolumeIds: [secondVolume] },
+  ],
 ];
 const rows: Row[] = [
   [
@@ -65,7 +80,7 @@ const rows: Row[] = [
 describe.each<Dialect>(["v1", "v2"])(
   "with REST %s, an endpoint keeps values that its program omits, unless they contradict the program",
   (dialect) => {
-    test.each(dialect === "v1" ? rows : [...rows, balancerRow])(
+    test.each(dialect === "v1" ? rows : [...rows, balancerRow, ...combinedRows])(
       "after a change of %s",
       async (change, program, drift, added, expected) => {
         const context = bench.context({}, dialect);
@@ -122,6 +137,18 @@ test("a type is accepted for a volume that has it but whose state does not, and 
     'type: is "HIGH_PERFORMANCE", but the volume has "STANDARD", which cannot change in place',
   );
   expect(await update("STANDARD")).toMatchObject({ type: "STANDARD" });
+});
+
+test.each<Dialect>(["v1", "v2"])("with REST %s, a larger volume of a template keeps its path", async (dialect) => {
+  const context = bench.context({}, dialect);
+  const inputsOf = (olds: Properties, volumeInGb: number): Properties =>
+    Template.check(olds, { imageName: "a:1", isServerless: false, volumeInGb }, naming(`pod-${dialect}`), [], dialect)
+      .inputs;
+  const { id, outputs } = await Template.create(inputsOf({}, 20), context);
+  await bench.rest("PATCH", `/templates/${id}`, { volumeMountPath: "/models" });
+  const read = await Template.read(id, outputs, context);
+  await Template.update(id, read?.outputs ?? {}, inputsOf(read?.inputs ?? {}, 30), context);
+  expect(await readObject(`/templates/${id}`)).toMatchObject({ volumeInGb: 30, volumeMountPath: "/models" });
 });
 
 test("removing the volume and the mount path of a template keeps the volume and resets the path", async () => {
@@ -182,10 +209,11 @@ describe.each([
   }
   const before = { A: "1", B: "2" };
   test.each([
-    ["changes it", { ...before, B: "3" }, { A: "outside", B: "3" }],
-    ["removes it", { A: "1" }, { A: "outside" }],
-    ["adds one", { ...before, D: "4" }, { A: "outside", B: "2", D: "4" }],
-    ["changes the one that differs", { ...before, A: "5" }, { A: "5", B: "2" }],
+    ["changes it", { ...before, B: "3" }, { A: "outside", B: "3", C: "outside" }],
+    ["removes it", { A: "1" }, { A: "outside", C: "outside" }],
+    ["adds one", { ...before, D: "4" }, { A: "outside", B: "2", C: "outside", D: "4" }],
+    ["changes the one that differs", { ...before, A: "5" }, { A: "5", B: "2", C: "outside" }],
+    ["removes all", {}, { C: "outside" }],
   ])("%s, and leaves the others as they are, such as those that the program ignores", async (step, env, expected) => {
     const name = `${title} ${step}`.replaceAll(/[^a-z0-9]+/gi, "-");
     const inputsOf = (variables: Properties): Properties =>
@@ -195,8 +223,6 @@ describe.each([
     const updated = await operations.update(id, outputs, inputsOf(env), context());
     expect(updated["env"]).toEqual(env);
     const record = await operations.read(id, updated, context());
-    // An endpoint with a template has the variables of the template and of its program.
-    const foreign = "templateId" in more ? {} : { C: "outside" };
-    expect(record?.inputs["env"]).toEqual({ ...expected, ...foreign });
+    expect(record?.inputs["env"]).toEqual(expected);
   });
 });

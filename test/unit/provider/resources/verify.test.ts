@@ -125,7 +125,6 @@ describe.each(dialects)("with REST %s", (restVersion) => {
         olds: outputs,
         news: triggered("2"),
         dialect: "v2",
-        keepsName: false,
       }).join(),
     ).toContain("changes in place");
     const failure = await partialFailureOf(ServerlessEndpoint.update(id, outputs, triggered("2"), context()));
