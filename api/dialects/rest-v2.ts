@@ -4,6 +4,7 @@ import type { CallOptions, ManagementClient } from "../management";
 import { longValues } from "../redaction";
 import {
   containerFields,
+  type EndpointChanges,
   type EndpointSettings,
   markedCopy,
   networkVolumeFields,
@@ -123,6 +124,24 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     return { env: marked.env, ...Object.fromEntries(changed) };
   };
 
+  /** The complete settings after a change. Someone else may have changed the part of the scaler that the program leaves as it is. */
+  async function settingsAfter(
+    id: string,
+    changes: EndpointChanges,
+    options?: Parameters<ManagementClient["updateEndpoint"]>[2],
+  ) {
+    const settings: EndpointChanges & Pick<EndpointSettings, "computeType" | "type"> = options?.settings ?? changes;
+    if (hasAny(changes, "scalerType") === hasAny(changes, "scalerValue")) return settings;
+    const { scaling } = (await read(v2EndpointRecord, endpoints.of("GET", id), options)) ?? {};
+    const scalerType = (["QUEUE_DELAY", "REQUEST_COUNT"] as const).find((type) => type === scaling?.type);
+    const scalerValue = scalerType === "REQUEST_COUNT" ? scaling?.requestCount : scaling?.queueDelay;
+    return {
+      ...settings,
+      scalerType: changes.scalerType ?? scalerType ?? settings.scalerType,
+      scalerValue: changes.scalerValue ?? scalerValue ?? settings.scalerValue,
+    };
+  }
+
   const toEndpointRecord = async (record: V2EndpointRecord, options: CallOptions | undefined) =>
     endpointFrom(record, record.gpu ? await pools(options) : undefined);
 
@@ -170,7 +189,7 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     async updateEndpoint(id, changes, options) {
       const url = endpoints.of("PATCH", id);
       const info = requestInfo({ method: "PATCH", url });
-      const settings = options?.settings ?? changes;
+      const settings = await settingsAfter(id, changes, options);
       const changesContainer = Object.keys(changes).some((name) => name === "templateId" || name in containerFields);
       const container = changesContainer ? await changedContainer(id, changes, options, info) : {};
       const changesGpuTypes = hasAny(changes, "gpuTypeIds", "gpuPools", "excludedGpuTypeIds");

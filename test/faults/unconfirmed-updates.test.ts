@@ -62,8 +62,8 @@ const confirmingReads: readonly Match[] =
 const changesAndReads = [...changeRequests, ...confirmingReads];
 
 function injectFault(fault: UpdateFault, property: string): void {
-  // An update of variables reads the others first.
-  if (property === "env")
+  // An update of variables reads the others first, and an update of a part of the scaler reads the other part.
+  if (property === "env" || property === "scalerValue")
     for (const match of confirmingReads) bench.proxy.inject(match, { kind: "delayRequest", ms: 0 });
   if (fault.kind === "unreadableResponse") for (const match of changeRequests) bench.proxy.alter(match, () => ({}));
   else for (const match of changesAndReads) bench.proxy.inject(match, fault, 50);

@@ -77,7 +77,10 @@ test.each(Object.entries(requests))("rejections of %s name the property of the c
   let errors: string[] = [];
   let status = 422;
   const rig = await startRig(
-    ({ method }) => (method === "GET" ? json({ gpus }) : json({ title: "Invalid", status, detail, errors }, status)),
+    ({ method }) =>
+      method === "GET"
+        ? json({ gpus, id: "e1", name: "chat" })
+        : json({ title: "Invalid", status, detail, errors }, status),
     { dialect: "v2" },
   );
   const messageOf = async (): Promise<string> => (await apiErrorOf(send(rig.clients.management))).message;

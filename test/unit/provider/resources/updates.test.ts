@@ -101,6 +101,29 @@ describe.each<Dialect>(["v1", "v2"])(
   },
 );
 
+/** A change of a part of the scaler, and the scaler after it if someone else has changed the other part since the last refresh. */
+const scalerRows: [changed: Properties, byOthers: Properties, expected: Properties][] = [
+  [{ scalerType: "REQUEST_COUNT" }, { scalerValue: 9 }, { scalerType: "REQUEST_COUNT", scalerValue: 9 }],
+  [{ scalerValue: 6 }, { scalerType: "REQUEST_COUNT" }, { scalerType: "REQUEST_COUNT", scalerValue: 6 }],
+  [
+    { scalerType: "REQUEST_COUNT", scalerValue: 6 },
+    { scalerValue: 9 },
+    { scalerType: "REQUEST_COUNT", scalerValue: 6 },
+  ],
+];
+describe.each<Dialect>(["v1", "v2"])("with REST %s, an endpoint keeps the other part of its scaler", (dialect) => {
+  test.each(scalerRows)("if the program changes %j after others set %j", async (changed, byOthers, expected) => {
+    const context = bench.context({}, dialect);
+    const inputsOf = (news: Properties): Properties =>
+      ServerlessEndpoint.check({}, { templateId, ...news }, naming("scaler"), [], dialect).inputs;
+    const program = { scalerType: "QUEUE_DELAY", scalerValue: 5 };
+    const { id, outputs } = await ServerlessEndpoint.create(inputsOf(program), context);
+    await bench.rest("PATCH", `/endpoints/${id}`, byOthers);
+    await ServerlessEndpoint.update(id, outputs, inputsOf({ ...program, ...changed }), context);
+    expect(await readObject(`/endpoints/${id}`)).toMatchObject(expected);
+  });
+});
+
 test("a load balancer accepts further updates after its program stops setting the scaler", async () => {
   const context = bench.context({}, "v2");
   const inputsOf = (olds: Properties, news: Properties): Properties => {
