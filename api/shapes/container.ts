@@ -57,8 +57,15 @@ export const endpointContainerFields = {
     .int()
     .min(1)
     .max(limits.number)
-    .describe("Size of the container disk in GB. Defaults to the template's, or to 50. REST v2 only.")
-    .register(propertyOptions, { ...ofContainer, v2: "disk", reportedWhenUnset: [], serviceDefault: 50 }),
+    .describe(
+      `Size of the container disk in GB. Defaults to the template's, or to ${limits.containerDiskDefault}. REST v2 only.`,
+    )
+    .register(propertyOptions, {
+      ...ofContainer,
+      v2: "disk",
+      reportedWhenUnset: [],
+      serviceDefault: limits.containerDiskDefault,
+    }),
   dockerArgs: containerFields.dockerArgs
     .describe(`Start arguments of the container. ${omittedContainer}`)
     .register(propertyOptions, ofContainer),

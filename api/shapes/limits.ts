@@ -18,6 +18,8 @@ export const limits = {
   nameLength: 191,
   /** Maximum length of an image name with tag and digest, in characters; more than registries accept. */
   imageNameLength: 1024,
+  /** Default size of a container disk, GB. */
+  containerDiskDefault: 50,
   runsyncPayload: 20 * megabyte,
   runPayload: 10 * megabyte,
   streamChunk: megabyte,

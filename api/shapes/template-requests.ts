@@ -33,7 +33,7 @@ export const restTemplateCreate = restSettings.partial().extend({
   isServerless: rest.isServerless.default(false),
   isPublic: rest.isPublic.default(false),
   category: rest.category.default("NVIDIA"),
-  containerDiskInGb: rest.containerDiskInGb.default(50),
+  containerDiskInGb: rest.containerDiskInGb.default(limits.containerDiskDefault),
   volumeMountPath: rest.volumeMountPath.default(defaultMountPath),
   ports: rest.ports.default(["8888/http", "22/tcp"]),
   env: rest.env.default({}),

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { limits } from "serverless-compute-api/limits";
 import { type StartArguments, startKeys, toStartText } from "./start-arguments";
 
 /** Workers' content in a template, with defaults applied. */
@@ -12,7 +13,7 @@ export interface TemplateContent extends StartArguments {
 
 /** Settings of a container that a program omits, unless they are those of a template. */
 export const containerDefaults = {
-  containerDiskInGb: 50,
+  containerDiskInGb: limits.containerDiskDefault,
   dockerArgs: "",
   env: {},
   ports: "",

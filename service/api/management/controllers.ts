@@ -1,5 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import {
+  limits,
   restEndpointCreate,
   restEndpointPatch,
   restNetworkVolumeCreate,
@@ -19,7 +20,6 @@ import { copiedTemplate, readEndpointCreate, readEndpointPatch } from "./endpoin
 import type { Pager, ReadNewest } from "./pages";
 import { secretController } from "./secret";
 import {
-  defaultV2Disk,
   readV1Template,
   readV1TemplatePatch,
   readV2Template,
@@ -139,7 +139,9 @@ export function v2Controllers(deps: { resources: Resources; pager: Pager; server
         const body = readEndpointCreate(input);
         const template = templateToCopy(body.templateId);
         const bodyContainer = readV2Container(body, template);
-        const container = template ? bodyContainer : { containerDiskInGb: defaultV2Disk, ...bodyContainer };
+        const container = template
+          ? bodyContainer
+          : { containerDiskInGb: limits.containerDiskDefault, ...bodyContainer };
         const type = body.type === "LOAD_BALANCER" ? "LB" : "QB";
         const values = { ...v2EndpointDefaults, ...withoutNulls(readV2Endpoint(body, undefined, template)), type };
         return endpointOf(endpointContainers.create(values, container, template));

@@ -1,5 +1,6 @@
 import {
   fromV2Names,
+  limits,
   plainTemplateFields,
   restTemplateCreate,
   restTemplatePatch,
@@ -48,9 +49,6 @@ export function v1Template({ createdAt: _created, lastUsedAt: _used, ...template
   return { ...template, ports: splitList(template.ports), dockerEntrypoint: entrypoint, dockerStartCmd: cmd };
 }
 
-/** Default size of a container disk in REST v2, GB. */
-export const defaultV2Disk = 50;
-
 /** The container's fields in a body of REST v2, which templates and endpoints share. */
 export type V2Container = Pick<
   z.output<typeof v2EndpointPatch>,
@@ -93,7 +91,12 @@ const v2TemplateChanges = (body: z.output<typeof v2TemplatePatch>, current?: Tem
 
 /** Reads the body of POST /templates in REST v2. */
 export function readV2Template(body: unknown): TemplateChanges {
-  const defaults = { containerDiskInGb: defaultV2Disk, volumeInGb: 0, startSsh: true, startJupyter: true };
+  const defaults = {
+    containerDiskInGb: limits.containerDiskDefault,
+    volumeInGb: 0,
+    startSsh: true,
+    startJupyter: true,
+  };
   return { ...defaults, ...withoutNulls(v2TemplateChanges(parseV2(v2TemplateCreate, body))) };
 }
 
