@@ -4,11 +4,15 @@ import { createFaults } from "./faults/faults";
 import { createMetrics } from "./metrics/metrics";
 import { createJobQueue } from "./queue";
 import type { EndpointEvents } from "./resources/endpoint-table";
+import { isForbidden } from "./store/data-folder";
 import { moveOrphans } from "./store/orphans";
 import { storePause } from "./timings";
 import { createWorkers } from "./workers";
 import { createWorkerLogs } from "./workers/logs";
 import { isLocalId } from "./workers/registry";
+
+/** Maximum pause between two attempts to remove a deleted object, ms. */
+const maxRemovalPause = 60_000;
 
 /** The data plane, which runs jobs: queue, injected faults and workers, and the removal of deleted endpoints from them. */
 export function createDataPlane(
@@ -45,8 +49,12 @@ export function createDataPlane(
     tokens.tokenOf(endpointId);
     pool.reconcile(endpointId);
   });
-  events.on("endpointDeleted", (endpointId) => runInBackground(removeWithRetries(endpointId)));
-  events.on("volumeDeleted", (volumeId) => runInBackground(removeVolume(volumeId)));
+  events.on("endpointDeleted", (endpoint) =>
+    runInBackground(removeWithRetries({ endpoint }, () => removeEndpoint(endpoint))),
+  );
+  events.on("volumeDeleted", (volume) =>
+    runInBackground(removeWithRetries({ volume }, () => workers.removeVolume(volume))),
+  );
   events.on("endpointChanged", (endpointId, { workersRestart }) => {
     queue.expiry.applyTimeoutChange();
     if (workersRestart) pool.replaceAll(endpointId);
@@ -58,33 +66,32 @@ export function createDataPlane(
     removals.add(removal);
   }
 
-  /** Removes a deleted endpoint's jobs, workers and files. */
+  /** Removes a deleted endpoint's jobs, workers and files. Files of another user remain. */
   async function removeEndpoint(endpointId: string): Promise<void> {
     workers.disconnectEndpoint(endpointId);
     faults.removeEndpoint(endpointId);
     await jobs.removeEndpoint(endpointId);
-    await workers.removeEndpoint(endpointId);
+    await workers.removeEndpoint(endpointId).catch((error: unknown) => {
+      if (!isForbidden(error)) throw error;
+      log.error({ err: error, endpoint: endpointId }, "deleted endpoint: files of another user remain; delete them");
+    });
     // Last, because a worker that ends still uses the queue.
     active.removeEndpoint(endpointId);
   }
 
-  /** Removes a deleted endpoint; retries while the store is locked or the disk is full. The next start removes the rest. */
-  async function removeWithRetries(endpointId: string): Promise<void> {
-    for (;;) {
+  /** Removes a deleted object, such as while the store is locked or the cluster cannot be reached. A stop ends the attempts. */
+  async function removeWithRetries(facts: object, remove: () => Promise<void>): Promise<void> {
+    for (let pause = storePause; !stopping.signal.aborted; pause = Math.min(2 * pause, maxRemovalPause)) {
       try {
-        return await removeEndpoint(endpointId);
+        return await remove();
       } catch (error) {
-        log.error({ err: error, endpoint: endpointId }, "deleted endpoint: cannot be removed completely; retrying");
-        await clock.sleep(storePause, stopping.signal).catch(() => undefined);
-        if (stopping.signal.aborted) return;
+        const text = "deleted object: cannot be removed completely";
+        if (isForbidden(error)) return log.error({ err: error, ...facts }, text);
+        log.error({ err: error, ...facts }, `${text}; retrying`);
+        await clock.sleep(pause, stopping.signal).catch(() => undefined);
       }
     }
   }
-
-  const removeVolume = (volumeId: string): Promise<void> =>
-    workers
-      .removeVolume(volumeId)
-      .catch((error: unknown) => log.warn({ err: error, volume: volumeId }, "volume: its folder could not be removed"));
 
   /** Writes a line into the logs of the service and of an endpoint's workers. */
   function logNotice(endpointId: string, text: string): void {

@@ -6,7 +6,14 @@ import { codeOf, StartError } from "./errors";
 import { createJobStore } from "./queue/store";
 import { createResources } from "./resources";
 import { steadyClock } from "./steady-clock";
-import { createFolder, prepareDataFolder } from "./store/data-folder";
+import {
+  createFolder,
+  deletedNames,
+  isForbidden,
+  makeWritable,
+  prepareDataFolder,
+  snapshotNames,
+} from "./store/data-folder";
 import { openDatabase } from "./store/database";
 import { damaged, onDisk, unreadable } from "./store/faults";
 import { lockFolder } from "./store/folder-lock";
@@ -15,31 +22,21 @@ import { hasStore } from "./store/store-file";
 
 const databaseName = "service.db";
 
-/**
- * The content of a snapshot. The write-ahead log exists only after a crash. It is deleted before its database, because a folder with only
- * the log is rejected.
- */
-const snapshotFiles = ["service.db-wal", databaseName, "volumes", "workers", "logs"];
-
 /** Folder in which a snapshot or a restore prepares the new content; a kill leaves it. */
 const stagingName = "incomplete";
 
-/** Additional files deleted by a reset, which keeps the key, and the records of containers and pulled images for `prune`. */
-const otherFiles = [
-  "service.db-shm",
-  "address",
-  "orphaned",
-  "charts.json",
-  "service.log",
-  "service.log.1",
-  "service.log.2",
-];
+/** Folder for the previous content of a data folder until it is deleted. */
+const deletedName = "deleted";
 
-/** Deletes all objects, jobs and logs of a data folder; keeps its key. Throws a StartError while a service runs on it. */
+/**
+ * Deletes all objects, jobs and logs of a data folder; keeps its key. Throws a StartError while a service runs on it, and if files of another
+ * user remain.
+ */
 export function resetDataFolder(dataFolder: string): void {
-  withLock(requireUsed(dataFolder), (folder) => {
-    deleteContent(folder);
-    rmSync(join(folder, stagingName), { recursive: true, force: true });
+  const isUnfinished = [stagingName, deletedName].some((name) => existsSync(join(resolve(dataFolder), name)));
+  withLock(isUnfinished ? resolve(dataFolder) : requireUsed(dataFolder), (folder) => {
+    remove(join(folder, stagingName));
+    replaceContent(folder, () => undefined);
   });
 }
 
@@ -64,7 +61,8 @@ export function snapshotDataFolder(dataFolder: string, target: string, onNotice 
 
 /**
  * Replaces the content of a new or existing data folder by a snapshot's content; keeps the key. If a service runs on the folder, if another
- * program wrote its store, or if the snapshot is unusable, throws a StartError and leaves the folder unchanged.
+ * program wrote its store, or if the snapshot is unusable, throws a StartError and leaves the folder unchanged. It also throws a StartError if
+ * previous files remain, because they are another user's.
  */
 export function restoreDataFolder(dataFolder: string, source: string, onNotice = ignoreNotice): void {
   if (!onDisk(source, () => hasStore(resolve(source))))
@@ -79,8 +77,7 @@ export function restoreDataFolder(dataFolder: string, source: string, onNotice =
   onDisk(folder, () => prepareDataFolder(folder, stagingName));
   withLock(folder, () =>
     withCheckedCopy(resolve(source), folder, onNotice, (copy) => {
-      deleteContent(folder);
-      moveContent(copy, folder);
+      replaceContent(folder, () => moveContent(copy, folder));
     }),
   );
 }
@@ -104,7 +101,7 @@ function rejectOverlap(snapshot: string, dataFolder: string, remedy: string): vo
 function withCheckedCopy(source: string, target: string, onNotice: OnNotice, use: (copy: string) => void): void {
   createFolder(resolve(target), target);
   const copy = join(resolve(target), stagingName);
-  rmSync(copy, { recursive: true, force: true });
+  remove(copy);
   try {
     mkdirSync(copy, { mode: 0o700 });
     copyContent(source, copy, onNotice);
@@ -114,7 +111,7 @@ function withCheckedCopy(source: string, target: string, onNotice: OnNotice, use
     if (!(error instanceof StartError)) throw error;
     throw new StartError(error.message.replaceAll(copy, source));
   } finally {
-    rmSync(copy, { recursive: true, force: true });
+    remove(copy);
   }
 }
 
@@ -155,8 +152,46 @@ function withLock(folder: string, work: (folder: string) => void): void {
   });
 }
 
-function deleteContent(folder: string): void {
-  for (const name of [...snapshotFiles, ...otherFiles]) rmSync(join(folder, name), { recursive: true, force: true });
+/**
+ * Replaces the content of a data folder by what `fill` adds. The previous content is moved aside and deleted at the end, because a part of it
+ * may not be deletable.
+ */
+function replaceContent(folder: string, fill: () => void): void {
+  const aside = join(folder, deletedName);
+  remove(aside);
+  const names = deletedNames(folder);
+  mkdirSync(aside, { mode: 0o700 });
+  const moved: string[] = [];
+  try {
+    for (const name of names) {
+      renameSync(join(folder, name), join(aside, name));
+      moved.push(name);
+    }
+    fill();
+  } catch (error) {
+    for (const name of moved.reverse()) renameSync(join(aside, name), join(folder, name));
+    throw error;
+  }
+  remove(aside);
+}
+
+/** Deletes a folder; throws a StartError if a file in it is another user's. */
+function remove(path: string): void {
+  const options = { recursive: true, force: true } as const;
+  try {
+    rmSync(path, options);
+  } catch (firstError) {
+    if (!isForbidden(firstError)) throw firstError;
+    try {
+      makeWritable(path);
+      rmSync(path, options);
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      throw new StartError(
+        `${path}: cannot be deleted (${codeOf(error)}); delete it as the owner of its files, and repeat the command`,
+      );
+    }
+  }
 }
 
 function copyContent(from: string, to: string, onNotice: OnNotice): void {
@@ -168,7 +203,7 @@ function copyContent(from: string, to: string, onNotice: OnNotice): void {
   };
   const options = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true, filter: isCopied } as const;
   // The folders themselves may be links to another disk, which a copy must not share.
-  for (const name of snapshotFiles.filter((name) => existsSync(join(from, name)))) {
+  for (const name of snapshotNames.filter((name) => existsSync(join(from, name)))) {
     const path = realpathSync(join(from, name));
     try {
       cpSync(path, join(to, name), options);
@@ -187,7 +222,7 @@ function unreadableFile(error: unknown, path: string): StartError | undefined {
 
 /** Moves the content into a folder, the database last: without it, the folder is not a snapshot, and no service starts on it. */
 function moveContent(from: string, to: string): void {
-  const otherNames = snapshotFiles.filter((name) => name !== databaseName);
+  const otherNames = snapshotNames.filter((name) => name !== databaseName);
   for (const name of [...otherNames, databaseName].filter((name) => existsSync(join(from, name))))
     renameSync(join(from, name), join(to, name));
 }

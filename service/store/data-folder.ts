@@ -1,38 +1,72 @@
-import { mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFolders } from "serverless-compute-api/folders";
 import { codeOf, StartError } from "../errors";
 import { hasStore, sizeOf, writeAheadLog } from "./store-file";
 
-/** Files of the service. Their names may have a suffix that begins with a dot or a dash, such as `.new`. */
-export const ownFiles = [
-  "address",
-  "api-key",
-  "charts.json",
-  "cluster-id",
-  "cluster-pods",
-  "containers",
-  "lock",
-  "pulled-images.json",
-  "reaper",
-  "service.db",
-  "service.log",
+/** A name of the service in its data folder. */
+interface OwnName {
+  /** A file, whose name may have a suffix that begins with a dot or a dash, such as `.new`. */
+  isFile?: true;
+  /** Part of a snapshot. */
+  inSnapshot?: true;
+  /** Kept by a reset and a restore: the key, and the records of containers, pods and pulled images. */
+  isKept?: true;
+}
+
+/** The content of a data folder. */
+export const ownNames: Readonly<Record<string, OwnName>> = {
+  "service.db": { isFile: true, inSnapshot: true },
+  volumes: { inSnapshot: true },
+  workers: { inSnapshot: true },
+  logs: { inSnapshot: true },
+  orphaned: {},
+  deleted: {},
+  address: { isFile: true },
+  "charts.json": { isFile: true },
+  "service.log": { isFile: true },
+  ".gitignore": { isKept: true },
+  "api-key": { isFile: true, isKept: true },
+  "cluster-id": { isFile: true, isKept: true },
+  "cluster-pods": { isFile: true, isKept: true },
+  containers: { isFile: true, isKept: true },
+  lock: { isFile: true, isKept: true },
+  "pulled-images.json": { isFile: true, isKept: true },
+  reaper: { isFile: true, isKept: true },
+};
+
+/**
+ * The files of a store. The write-ahead log exists only after a crash. It precedes its database, because a folder with only the log is
+ * rejected.
+ */
+const storeNames = ["service.db-wal", "service.db"];
+
+/** The content of a snapshot. */
+export const snapshotNames = [
+  ...new Set([...storeNames, ...Object.keys(ownNames).filter((name) => ownNames[name]?.inSnapshot)]),
 ];
 
-/** Folders of the service, and its file for Git. */
-export const ownFolders = [".gitignore", "logs", "orphaned", "volumes", "workers"];
+/** Returns the entry of {@link ownNames} for a file or folder; undefined if it is not the service's. */
+function ownNameOf(name: string): OwnName | undefined {
+  const entries = Object.entries(ownNames);
+  const hasSuffix = (own: string): boolean => name.startsWith(own) && /^[.-]/.test(name.slice(own.length));
+  return (entries.find(([own]) => own === name) ?? entries.find(([own, { isFile }]) => isFile && hasSuffix(own)))?.[1];
+}
 
 /** Names that file systems and desktops create in every folder. */
 const systemNames = ["lost+found", ".DS_Store"];
 
 /** Returns the names in a data folder that are neither the service's nor the system's. */
 export const unknownNames = (dataFolder: string): string[] =>
-  readdirSync(dataFolder).filter(
-    (name) =>
-      ![...ownFolders, ...systemNames].includes(name) &&
-      !ownFiles.some((file) => name.startsWith(file) && /^(?:[.-]|$)/.test(name.slice(file.length))),
-  );
+  readdirSync(dataFolder).filter((name) => !ownNameOf(name) && !systemNames.includes(name));
+
+/** The names in a data folder that a reset or a restore deletes, beginning with the store. */
+export function deletedNames(dataFolder: string): string[] {
+  const found = readdirSync(dataFolder).filter((name) => ownNameOf(name) && !ownNameOf(name)?.isKept);
+  return [...storeNames.filter((name) => found.includes(name)), ...found.filter((name) => !storeNames.includes(name))];
+}
 
 /** Maximum number of names in a message. */
 const maxShownNames = 3;
@@ -77,6 +111,34 @@ export function removeMarker(file: string): void {
     rmSync(file, { force: true });
   } catch {
     // The disk is read-only.
+  }
+}
+
+/** Returns whether this user may not change a file. */
+export const isForbidden = (error: unknown): boolean => /^(?:EACCES|EPERM)$/.test(codeOf(error));
+
+/**
+ * Deletes a folder with its content. Its folders that this user may not change, such as Go's module cache, are made writable first. Throws
+ * EACCES or EPERM for a folder of another user.
+ */
+export async function removeFolder(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
+    makeWritable(path);
+    await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** Makes a folder and the folders in it writable, except those of another user; does not follow links. */
+export function makeWritable(path: string): void {
+  try {
+    if (!lstatSync(path).isDirectory()) return;
+    chmodSync(path, 0o700);
+    for (const name of readdirSync(path)) makeWritable(join(path, name));
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
   }
 }
 

@@ -17,7 +17,7 @@ import { createService, resetDataFolder, restoreDataFolder, snapshotDataFolder }
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { ensureApiKey, readApiKey } from "../../../service/store/api-key";
-import { ownFiles, ownFolders } from "../../../service/store/data-folder";
+import { ownNames } from "../../../service/store/data-folder";
 import { type Database, openDatabase } from "../../../service/store/database";
 import { serviceFolder } from "../../support/folders";
 import { listenOnLoopback } from "../../support/loopback";
@@ -64,7 +64,7 @@ describe("resetDataFolder", () => {
 
   test("leaves a folder in which a service starts, whatever files services have written to it", () => {
     whileOpen(addDelegation("old"));
-    for (const name of [...ownFiles, ...ownFolders].filter((one) => !existsSync(join(data, one))))
+    for (const name of Object.keys(ownNames).filter((one) => !existsSync(join(data, one))))
       writeFileSync(join(data, name), "");
     resetDataFolder(data);
     const workers = ["cluster-id", "cluster-pods", "containers", "pulled-images.json", "reaper"];

@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { messageOf, StartError } from "../../../errors";
 import type { SteadyClock } from "../../../steady-clock";
+import { removeFolder } from "../../../store/data-folder";
 import { splitCommandLine } from "../../command-line";
 import type { ServerPorts } from "../../worker-server";
 import { CallError } from "../json-client";
@@ -144,7 +144,7 @@ export function createContainers({
       return { start: (worker) => start(worker, request.serverPorts) };
     },
 
-    removeVolume: (volumeId: string): Promise<void> => rm(volumeFolder(volumeId), { recursive: true, force: true }),
+    removeVolume: (volumeId: string): Promise<void> => removeFolder(volumeFolder(volumeId)),
 
     async removeUnusedImages(inUse: ReadonlySet<string>): Promise<void> {
       const engine = connection.current();

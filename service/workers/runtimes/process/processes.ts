@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
-import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "serverless-compute-api/clock";
+import { removeFolder } from "../../../store/data-folder";
 import { loopback, type ServerPorts } from "../../worker-server";
 import type { Preparation, StartRequest, WorkerCommand, WorkerProcess, WorkerStart } from "../runtime";
 import { resolveCommand } from "./image-command";
@@ -53,7 +53,7 @@ export function createProcesses({
     },
 
     /** Deletes the home folder of a deleted endpoint. */
-    removeEndpoint: (endpointId: string) => rm(homeOf(endpointId), { recursive: true, force: true }),
+    removeEndpoint: (endpointId: string) => removeFolder(homeOf(endpointId)),
     close: reaper.close,
   };
 }

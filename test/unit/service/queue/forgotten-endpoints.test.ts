@@ -65,3 +65,19 @@ test("the folder of a volume is deleted with the volume", async () => {
   await expect.poll(() => existsSync(folder)).toBe(false);
   expect(existsSync(other)).toBe(true);
 });
+
+test("the removal of a deleted volume is repeated until it succeeds", async () => {
+  const rig = await useLocalService({ logLevel: "info" });
+  const id = stringAt(
+    await rig.rest("POST", "/networkvolumes", { name: "v", size: 10, dataCenterId: "EU-RO-1" }),
+    "id",
+  );
+  const volumes = join(rig.dataFolder, "volumes");
+  await rm(volumes, { recursive: true, force: true });
+  await writeFile(volumes, "in place of the folder");
+  expect((await rig.rest("DELETE", `/networkvolumes/${id}`)).status).toBe(204);
+  await expect.poll(() => readFile(join(rig.dataFolder, "service.log"), "utf8")).toContain("retrying");
+  await rm(volumes);
+  await write(join(volumes, id, "weights"), "");
+  await expect.poll(() => existsSync(join(volumes, id)), { timeout: 30_000 }).toBe(false);
+});
