@@ -12,8 +12,15 @@ const hiddenProperties = new Set([
   "s3Config",
   "input",
   "variables",
-  // An address may contain a password or a token.
+  // An address may contain a password or a token, and so may a start command.
   "webhook",
+  "args",
+  "cmd",
+  "entrypoint",
+  "dockerArgs",
+  "dockerStartCmd",
+  "dockerEntrypoint",
+  "startScript",
 ]);
 
 /** Returns whether the value at a path must not appear in messages. */

@@ -86,9 +86,14 @@ export function registerJobRoutes(
    */
   function sendWhenFinal(endpointId: string, jobId: string, ms: number, reply: FastifyReply): void {
     const sendEnd = (ended?: StoredJob): void => {
-      const found = ended ?? list.find(endpointId, jobId);
-      if (found) sendRecord(reply, found);
-      else reply.send(notFound("job", jobId));
+      try {
+        const found = ended ?? list.find(endpointId, jobId);
+        if (found) sendRecord(reply, found);
+        else reply.send(notFound("job", jobId));
+      } catch (error) {
+        // The store cannot be read, and nobody else would end the response.
+        reply.send(error);
+      }
     };
     const stored = findJob(endpointId, jobId);
     if (isFinal(stored.job)) sendEnd(stored);

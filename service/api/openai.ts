@@ -59,7 +59,9 @@ export function registerOpenaiRoute(
       onAbort(disconnect, cancel);
       const find = () => list.find(endpointId, id);
       if (isStreaming === true) return sendEvents(reply, find, cancel, disconnect);
-      await pendingRequests.waitForChange(id, maxWait, disconnect, false);
+      const submitted = find();
+      // The commit of the submission may already have removed the job.
+      if (submitted && !isFinal(submitted.job)) await pendingRequests.waitForChange(id, maxWait, disconnect, false);
       const found = find();
       if (found && !isFinal(found.job)) await cancel();
       return reply.type("application/json").send(outputOf(found));

@@ -116,7 +116,7 @@ export function createJobStream({
         ...reading,
         async acknowledge(isDelivered) {
           try {
-            if (!isDelivered) await commit(() => setRead(id, reading.job.chunksRead));
+            if (!isDelivered) await commit(() => restoreUnread(reading.job));
           } finally {
             release();
           }
@@ -131,6 +131,11 @@ export function createJobStream({
     const chunksRead = Math.min(readCount, job.chunks);
     store.setChunks(job.seq, job.chunks, chunksRead);
     if (!isFinal(job)) active.put({ ...job, chunksRead });
+  }
+
+  /** Marks the chunks of a lost response as unread, unless the job has been requeued since: its next run has other chunks. */
+  function restoreUnread({ id, retries, chunksRead }: Job): void {
+    if (list.get(id)?.retries === retries) setRead(id, chunksRead);
   }
 
   /** Returns the unread chunks that fit into a response, and marks them as read. */

@@ -147,3 +147,24 @@ test("a stream of a removed job has no reading, even if it is removed while anot
   void rig.jobs.removeEndpoint("endpoint");
   expect(await third).toBeUndefined();
 });
+
+test.each(["requeued", "retried"])(
+  "a lost response leaves the chunks of the next run of a %s job unread",
+  async (what) => {
+    const rig = rigOf();
+    const id = await rig.run();
+    await rig.append(id, "w", "a");
+    await rig.read(id);
+    await rig.append(id, "w", "b");
+    const lost = await rig.begin(id);
+    if (what === "requeued") await rig.jobs.requeue(id, rig.worker, "crashed", "lost");
+    else {
+      await rig.jobs.finish(id, rig.worker, { error: "no", output: undefined });
+      await rig.jobs.retry("endpoint", id);
+    }
+    await rig.take("endpoint", "w");
+    await rig.append(id, "w", "c");
+    await lost.acknowledge?.(false);
+    expect(await rig.outputs(id)).toEqual(["c"]);
+  },
+);

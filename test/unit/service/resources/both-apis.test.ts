@@ -135,6 +135,28 @@ describe("a start command in JSON whose parts are no lists of strings is rejecte
   );
 });
 
+test("no error repeats a wrong start command, which may contain a secret", async () => {
+  const secret = "hf_4711";
+  const name = freshName("template");
+  const id = await rig.template({ name });
+  const texts: string[] = [];
+  for (const value of [secret, [secret], [{ token: secret }], { token: secret }, [[secret]]]) {
+    for (const field of ["dockerStartCmd", "dockerEntrypoint"]) {
+      texts.push((await rig.rest("POST", "/templates", { name: freshName("t"), imageName: "x", [field]: value })).text);
+      texts.push((await rig.rest("PATCH", `/templates/${id}`, { [field]: value })).text);
+    }
+    for (const field of ["args", "cmd", "entrypoint"])
+      for (const path of ["/templates", "/serverless"])
+        texts.push((await rig.v2("POST", path, { name: freshName("t"), [field]: value })).text);
+    for (const field of ["dockerArgs", "startScript"]) {
+      const input = { id, name, imageName: "x:1", containerDiskInGb: 5, volumeInGb: 0, [field]: value };
+      const save = "mutation ($input: SaveTemplateInput!) { saveTemplate(input: $input) { name } }";
+      texts.push((await rig.graphql(save, { input })).text);
+    }
+  }
+  for (const text of texts.filter((one) => /message|detail/.test(one))) expect(text).not.toContain(secret);
+});
+
 test("a template with a volume cannot become serverless", async () => {
   const pod = await rig.template({ isServerless: false, volumeInGb: 5 });
   expectResponse(await rig.rest("PATCH", `/templates/${pod}`, { isServerless: true }), 400, {
