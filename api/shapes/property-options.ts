@@ -30,7 +30,7 @@ export interface PropertyOptions {
   alternativeTo?: string;
   /** The only dialect that supports the property; the other dialect rejects it. */
   dialect?: Dialect;
-  /** Optional in GraphQL services. Only the read before an update selects it, because saveTemplate resets absent fields. */
+  /** Optional in GraphQL services. Only the read before an update selects it; the update sends it back. */
   optionalInGraphql?: true;
   /** The service's default for an absent value. A program that sets it makes no change. */
   serviceDefault?: string | number | readonly string[];

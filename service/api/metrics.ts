@@ -95,7 +95,7 @@ function metricsText({ endpoints, health, counts, metrics }: MetricsSources): st
     metric(
       "job_queue_seconds",
       "histogram",
-      "Time from the submission of a job to its start at a worker.",
+      "Time of an ended job in the queue: until the start of its last run, or until its end without a run.",
       rows.flatMap(({ endpoint, queueTimes }) => histogram(endpoint, queueTimes)),
     ),
     metric(

@@ -41,7 +41,7 @@ export function openTable<Row>(
     /** Generates a random id such as `jpnw0v75y3qoql`. */
     newId: (): string => Array.from({ length: idLength }, () => letters.charAt(randomInt(letters.length))).join(""),
     list: (): Row[] => all.all(),
-    /** The newest `count` rows at positions below `before`, newest first. Later rows have higher positions. */
+    /** The newest `count` rows at positions below `before`, newest first. A new row has a higher position than the existing ones. */
     newest: (before: number, count: number): { position: number; row: Row }[] => newest.all(before, count),
     find: (id: string): Row | undefined => byId.get(id),
     /** Returns a row; throws a ServiceError if it does not exist. */

@@ -3,8 +3,8 @@ import { ServiceError } from "../../errors";
 import { parseV2, queryInteger } from "../../validation";
 
 /**
- * Returns the newest elements of a list before a position, newest first, at least `count` if there are as many. Later elements
- * have higher positions, so a cursor stays valid while elements are created and deleted.
+ * Returns the newest elements of a list before a position, newest first, at least `count` if there are as many. A new element
+ * has a higher position than the existing ones, so a cursor stays valid while elements are created and deleted.
  */
 export type ReadNewest<Row> = (start: number, count: number) => { position: number; row: Row }[];
 
