@@ -105,7 +105,7 @@ const cases: [what: string, kind: Kind, text: string, variants: { [Key in Apis]?
   [
     "a start command that is no list of texts",
     "template",
-    "1 is not allowed; must be a string",
+    "must be a string",
     { v1: ["dockerEntrypoint.0", { dockerEntrypoint: [1] }], "v2 seed": ["entrypoint.0", { entrypoint: [1] }] },
   ],
   [

@@ -203,7 +203,7 @@ describe("a seed file", () => {
       "--fast\n    cmd: [--slow]",
       "args: must state the same command as entrypoint and cmd; send only one form",
     ],
-    ["args: --fast", "entrypoint: python", 'entrypoint: "python" is not allowed; must be a list'],
+    ["args: --fast", "entrypoint: python", "entrypoint: must be a list"],
     ["disk: 7", "registry: unknown", 'registry auth "unknown" does not exist'],
     ["disk: 7", "containerDiskInGb: 7", "containerDiskInGb: unknown property; expected one of"],
   ])("rejects %s replaced by %s in an endpoint with its own container", (from, to, message) => {
