@@ -95,7 +95,7 @@ function metricsText({ endpoints, health, counts, metrics }: MetricsSources): st
     metric(
       "job_queue_seconds",
       "histogram",
-      "Time of an ended job in the queue: until the start of its last run, or until its end without a run.",
+      "Time from the submission or retry of a job to its last start, recorded at its end.",
       rows.flatMap(({ endpoint, queueTimes }) => histogram(endpoint, queueTimes)),
     ),
     metric(
