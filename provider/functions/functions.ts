@@ -13,7 +13,9 @@ import { revisionOf } from "../resources/template/revision";
 import { toStartLists } from "../resources/template/start-arguments";
 import { type FunctionDefinition, lookup } from "./lookup";
 
-const getTemplate = lookup("template", template, (record) => ({ ...record, revision: revisionOf(record) }));
+const remark = " Its variables and start arguments are plain text: mark them as secret before you use them.";
+
+const getTemplate = lookup("template", template, (record) => ({ ...record, revision: revisionOf(record) }), { remark });
 
 /** The container of an endpoint as outputs of a lookup. */
 const shownContainer = (workers: Parameters<typeof containerOf>[0]) => {
@@ -39,6 +41,7 @@ const getServerlessEndpoint = lookup(
       return { ...record, version, ...container, url: urlOf(record, context) };
     }),
   {
+    remark,
     extraOutputs: {
       imageName: z
         .string()
