@@ -14,7 +14,7 @@ import {
   type ProgramEnd,
   type WorkerProcess,
 } from "../runtime";
-import type { EngineClient } from "./engine-client";
+import { type EngineClient, within } from "./engine-client";
 import { splitOutput } from "./output";
 
 interface ContainerStart {
@@ -35,7 +35,7 @@ const waitResponse = z.looseObject({ StatusCode: z.number() });
 
 /** Maximum wait for the remaining output after a container has ended, ms. */
 const outputTimeout = 500;
-/** Maximum time for the engine to create and start a container, ms. */
+/** Maximum time for the engine to create or start a container, ms. */
 const callTimeout = 60_000;
 /** Maximum time for the engine to remove a killed container, ms. */
 const removalTimeout = 10_000;
@@ -51,13 +51,19 @@ export function startContainer(start: ContainerStart): WorkerProcess {
   const path = `/containers/${name}`;
   const lastLines = createLastLines(onLine);
   const stopped = new AbortController();
-  let killedAt: number | undefined;
+  /** Aborts when the engine has not removed the killed container in time. */
+  const lost = new AbortController();
+  let isKilled = false;
   let hasEnded = false;
   const started = deferred();
 
+  /** Sends a call for as long as the engine may take, and until a killed container counts as lost. */
+  const limited = <Result>(send: (signal: AbortSignal) => Promise<Result>): Promise<Result> =>
+    within(callTimeout, clock, (timeout) => send(AbortSignal.any([timeout, lost.signal])));
+
   /** Sends a request about a container that may already have been removed. */
   async function callIfPresent(method: string, requestPath: string, query: Record<string, string>): Promise<void> {
-    await client.call(method, requestPath, { query }).catch((error: unknown) => {
+    await limited((signal) => client.call(method, requestPath, { query, signal })).catch((error: unknown) => {
       if (!hasEnded && error instanceof CallError && ![404, 409].includes(error.status)) onLine(messageOf(error));
     });
   }
@@ -72,9 +78,8 @@ export function startContainer(start: ContainerStart): WorkerProcess {
     // No container exists yet, so a stop need not wait for the pull.
     const createContainer = await Promise.race([preparation, stopRequest]);
     if (createContainer === undefined || stopped.signal.aborted) return neverRan;
-    const callSignal = AbortSignal.timeout(callTimeout);
-    const id = await createContainer(callSignal);
     try {
+      const id = await limited(createContainer);
       // Before the start, so that neither the first line nor an early end is missed.
       const end = waitForEnd();
       end.catch(() => undefined);
@@ -83,7 +88,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
         await remove();
         return neverRan;
       }
-      await client.call("POST", `${path}/start`, { signal: callSignal });
+      await limited((signal) => client.call("POST", `${path}/start`, { signal }));
       started.resolve();
       if (stopped.signal.aborted) await remove();
       const code = await exitCodeOf(end);
@@ -98,7 +103,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
   /** Attaches to the container's output; `allRead` resolves at the end of the output. */
   async function attach(): Promise<{ allRead: Promise<unknown> }> {
     const query = { stream: "1", stdout: "1", stderr: "1" };
-    const attached = splitOutput(await client.open("POST", `${path}/attach`, { query }));
+    const attached = splitOutput(await limited((signal) => client.open("POST", `${path}/attach`, { query, signal })));
     const { stdout, stderr } = attached;
     const { addOutput, addError } = lastLines;
     return { allRead: Promise.all([readLines(stdout, addOutput), readLines(stderr, addError)]) };
@@ -106,7 +111,8 @@ export function startContainer(start: ContainerStart): WorkerProcess {
 
   async function waitForEnd(): Promise<number> {
     const query = { condition: "removed" };
-    return waitResponse.parse(await client.call("POST", `${path}/wait`, { query })).StatusCode;
+    const { signal } = lost;
+    return waitResponse.parse(await client.call("POST", `${path}/wait`, { query, signal })).StatusCode;
   }
 
   /** Waits for the container's end; resolves with its exit code, or undefined if the code is unknown. */
@@ -114,7 +120,7 @@ export function startContainer(start: ContainerStart): WorkerProcess {
     const exitCode = await end.catch(() => undefined);
     if (exitCode !== undefined) return exitCode;
     // The engine was restarted, or the container ended before the request.
-    while (killedAt === undefined || performance.now() - killedAt < removalTimeout) {
+    while (!lost.signal.aborted) {
       try {
         return await waitForEnd();
       } catch (error) {
@@ -128,8 +134,8 @@ export function startContainer(start: ContainerStart): WorkerProcess {
 
   async function describeEnd(id: string, code: number | undefined): Promise<ProgramEnd> {
     if (code === undefined) return { description: "was stopped by the Docker Engine", clean: false };
-    const isKilled = isSignal(code) && killedAt === undefined;
-    return isKilled && (await start.ranOutOfMemory(id)) ? outOfMemory(start.memoryLimit) : endWithCode(code);
+    const mayLackMemory = isSignal(code) && !isKilled;
+    return mayLackMemory && (await start.ranOutOfMemory(id)) ? outOfMemory(start.memoryLimit) : endWithCode(code);
   }
 
   const ended = run()
@@ -141,7 +147,8 @@ export function startContainer(start: ContainerStart): WorkerProcess {
 
   function kill(): void {
     if (hasEnded) return;
-    killedAt ??= performance.now();
+    if (!isKilled) killAfter(removalTimeout, { kill: () => lost.abort(), ended }, clock);
+    isKilled = true;
     stopped.abort();
     void remove();
   }

@@ -1,12 +1,10 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { messageOf } from "../../../errors";
 import type { SteadyClock } from "../../../steady-clock";
-import { readLines } from "../../lines";
 import type { CallError } from "../json-client";
 import type { EngineAddress } from "./engine-address";
-import { createEngineClient, type EngineClient } from "./engine-client";
+import { createEngineClient, type EngineClient, within } from "./engine-client";
 import { createImages, type Images } from "./images";
 import { type ContainerNetwork, createNetworkFinder, networkOf } from "./network";
 import { labels, removeRemains } from "./removal";
@@ -20,7 +18,7 @@ export interface Engine {
   findNetwork(): Promise<ContainerNetwork>;
   /** Returns whether an ended container ran out of memory. */
   ranOutOfMemory(containerId: string): Promise<boolean>;
-  /** Closes open requests. */
+  /** Aborts pulls. */
   close(): void;
 }
 
@@ -28,9 +26,8 @@ const infoResponse = z.looseObject({
   NCPU: z.number().catch(1),
   Runtimes: z.record(z.string(), z.unknown()).nullish().catch(undefined),
 });
-const engineEvent = z.looseObject({ Actor: z.looseObject({ ID: z.string() }) });
 
-/** Response timeout of an engine's first calls, ms. */
+/** Response timeout of an engine's first call, ms. */
 const responseTimeout = 3000;
 /** Maximum delay of the engine's out-of-memory event after a container's end, ms. */
 const eventTimeout = 300;
@@ -57,27 +54,26 @@ export function createEngineConnection({
   let engine: Engine | undefined;
   let unavailableReason: string | undefined;
   let connecting: Promise<void> | undefined;
+  /** True once the containers of earlier services are removed; later containers are workers of this service. */
+  let hasRemovedRemains = false;
   const closed = new AbortController();
 
   async function connectOnce(): Promise<void> {
-    const timeout = new AbortController();
-    const finished = new AbortController();
-    clock.sleep(responseTimeout, finished.signal).then(
-      () => timeout.abort(),
-      () => undefined,
-    );
     try {
-      const client = createEngineClient(address());
-      const signal = AbortSignal.any([timeout.signal, closed.signal]);
-      const { NCPU, Runtimes } = infoResponse.parse(await client.call("GET", "/info", { signal }));
-      const { containers } = await removeRemains(client, dataFolder);
-      if (containers > 0) log.warn({ containers }, "removed containers left by an earlier service");
+      const client = createEngineClient(address(), clock);
+      const info = await within(responseTimeout, clock, (timeout) =>
+        client.call("GET", "/info", { signal: AbortSignal.any([timeout, closed.signal]) }),
+      );
+      const { NCPU, Runtimes } = infoResponse.parse(info);
+      if (!hasRemovedRemains) {
+        const { containers } = await removeRemains(client, dataFolder);
+        hasRemovedRemains = true;
+        if (containers > 0) log.warn({ containers }, "removed containers left by an earlier service");
+      }
       engine = openEngine(client, { cpus: NCPU, gpus: Runtimes?.["nvidia"] !== undefined, diskLimit: true });
       unavailableReason = undefined;
     } catch (error) {
       unavailableReason = messageOf(error);
-    } finally {
-      finished.abort();
     }
   }
 
@@ -85,32 +81,19 @@ export function createEngineConnection({
     const images = createImages(client, clock, onPulled);
     const name = networkOf(dataFolder);
     const findNetwork = createNetworkFinder({ client, name, labels: { [labels.data]: dataFolder }, listen });
-    const closing = new AbortController();
-    /** Ids of containers that ran out of memory. */
-    const outOfMemory = new Set<string>();
-    const filters = JSON.stringify({ event: ["oom"], label: [`${labels.data}=${dataFolder}`] });
-    const watchMemory = async (): Promise<void> => {
-      const events = await client.open("GET", "/events", { query: { filters }, signal: closing.signal });
-      await readLines(events, (line) => {
-        const event = engineEvent.safeParse(JSON.parse(line || "{}"));
-        if (event.success) outOfMemory.add(event.data.Actor.ID);
-      });
-    };
-    watchMemory().catch(() => undefined);
     return {
       client,
       capabilities,
       images,
       findNetwork,
-      async ranOutOfMemory(containerId) {
-        const deadline = performance.now() + eventTimeout;
-        while (!outOfMemory.has(containerId) && performance.now() < deadline) await pause(10);
-        return outOfMemory.delete(containerId);
-      },
-      close() {
-        closing.abort();
-        images.close();
-      },
+      ranOutOfMemory: (containerId) =>
+        within(eventTimeout, clock, async (signal) => {
+          // With a start time, the engine first sends its latest events, then new ones.
+          const query = { since: "1", filters: JSON.stringify({ event: ["oom"], container: [containerId] }) };
+          for await (const _event of await client.open("GET", "/events", { query, signal })) return true;
+          return false;
+        }).catch(() => false),
+      close: images.close,
     };
   }
 

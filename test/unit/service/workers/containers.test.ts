@@ -1,37 +1,42 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { systemClock } from "serverless-compute-api/clock";
+import { type Clock, systemClock } from "serverless-compute-api/clock";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { steadyClock } from "../../../../service/steady-clock";
 import { createContainers } from "../../../../service/workers/runtimes/container/containers";
 import { splitOutput } from "../../../../service/workers/runtimes/container/output";
 import { openPulledImages } from "../../../../service/workers/runtimes/container/pulled-images";
+import type { ServerPorts } from "../../../../service/workers/worker-server";
 import { scratchFolder } from "../../../support/folders";
 import { useLocalService } from "../../../support/local-service";
+import { OffsetClock } from "../../../support/offset-clock";
 import { plainNeeds } from "./support/container-needs";
 import { useDockerEngine } from "./support/docker-engine";
 
 /** Creates the containers of an engine; `notes` receives the log. */
-function containersAt(port: number, notes: unknown[] = []) {
+function containersAt(port: number, notes: unknown[] = [], clock: Clock = systemClock) {
   const log = (...words: unknown[]): void => void notes.push(words.at(-1));
+  const dataFolder = scratchFolder();
   const containers = createContainers({
     address: () => ({ displayUrl: "the engine of this test", host: "127.0.0.1", port }),
-    dataFolder: scratchFolder(),
+    dataFolder,
     gpuMode: "auto",
-    clock: steadyClock(systemClock),
+    clock: steadyClock(clock),
     log: { info: log, warn: log },
     listen: async () => 1,
     isRequired: true,
     withoutEngine: (_request, reason) => ({ error: reason }),
   });
-  onTestFinished(() => containers.close());
-  return containers;
+  onTestFinished(() => containers.close().catch(() => undefined));
+  return { ...containers, dataFolder };
 }
 
 /** Creates containers with an engine that rejects a size limit with a message. */
 async function useEngine(
   rejection?: { status: number; message: string },
   state: Parameters<typeof useDockerEngine>[1] = {},
+  clock?: Clock,
 ) {
   const creates: boolean[] = [];
   const bodies: unknown[] = [];
@@ -42,8 +47,10 @@ async function useEngine(
     return hasLimit && rejection ? { status: rejection.status, json: rejection } : { status: 201, json: { Id: "c1" } };
   }, state);
   const notes: unknown[] = [];
-  const containers = containersAt(port, notes);
-  expect((await containers.open()).survivors).toEqual([]);
+  const containers = containersAt(port, notes, clock);
+  const opened = containers.open();
+  opened.catch(() => undefined);
+  if (!state.intercept) expect((await opened).survivors).toEqual([]);
   const environment = {
     image: "acme/echo:1",
     dockerArgs: "",
@@ -52,12 +59,14 @@ async function useEngine(
     container: { ...plainNeeds, gpus: 1 },
   };
   const lines: string[] = [];
-  const start = () => {
-    const preparation = containers.prepare({ ...environment, serverPorts: undefined, program: undefined });
+  const prepare = (serverPorts?: ServerPorts) =>
+    containers.prepare({ ...environment, serverPorts, program: undefined });
+  const start = (workerId = "w1", serverPorts?: ServerPorts) => {
+    const preparation = prepare(serverPorts);
     if (!("start" in preparation)) throw new Error("no engine responds");
     const worker = {
       endpointId: "e1",
-      workerId: "w1",
+      workerId,
       environment,
       env: () => ({}),
       configuration: "",
@@ -65,7 +74,7 @@ async function useEngine(
     };
     return preparation.start(worker);
   };
-  return { creates, bodies, notes, lines, start, run: () => start().ended };
+  return { containers, opened, creates, bodies, notes, lines, prepare, start, run: () => start().ended };
 }
 
 test.each([
@@ -93,6 +102,78 @@ test("containers of an earlier service are removed at the start", async () => {
   const ids = ["a", "b"];
   const { notes } = await useEngine(undefined, { ids });
   expect([ids, notes]).toEqual([[], ["removed containers left by an earlier service"]]);
+});
+
+test.each(["GET /images/", "GET /networks/"])(
+  "containers of the service run on while it connects again after a failed call %s",
+  async (failed) => {
+    let isAway = false;
+    const [ids, calls]: [string[], string[]] = [[], []];
+    const intercept = (call: string, request: IncomingMessage): boolean => {
+      if (!isAway || !call.startsWith(failed)) return false;
+      request.socket.destroy();
+      return true;
+    };
+    const { opened, start, prepare } = await useEngine(undefined, { ids, calls, killStatus: 204, intercept });
+    await opened;
+    await start("w1").started;
+    ids.push("c1");
+    isAway = true;
+    expect((await start("w2").ended).description).toContain("could not be started: the Docker Engine");
+    isAway = false;
+    await expect.poll(() => prepare()).toHaveProperty("start");
+    expect(ids).toEqual(["c1"]);
+    expect(calls.filter((call) => call.startsWith("DELETE"))).toEqual([]);
+  },
+);
+
+const silentCalls = [
+  "GET /info",
+  "GET /containers/json",
+  "DELETE /containers/old",
+  "GET /networks",
+  "GET /networks/",
+  "GET /images/acme/echo:1/json",
+  "POST /images/create",
+  "POST /containers/create",
+  "POST /containers/serverless-compute-w1/wait",
+  "POST /containers/serverless-compute-w1/attach",
+  "POST /containers/serverless-compute-w1/start",
+  "POST /containers/serverless-compute-w1/kill",
+  "GET /containers/serverless-compute-w1/json",
+  "DELETE /containers/serverless-compute-w1",
+  "GET /events",
+  "DELETE /images/unused",
+];
+test.each(silentCalls)("an engine that never responds to %s delays no start and no end for ever", async (silent) => {
+  const clock = new OffsetClock();
+  let ticks: NodeJS.Timeout | undefined;
+  const intercept = (call: string, _request: IncomingMessage, response: ServerResponse): boolean => {
+    if (call === silent || (silent.endsWith("/") && call.startsWith(silent))) {
+      ticks ??= setInterval(() => void clock.advance(100_000), 20);
+      return true;
+    }
+    if (silent !== "POST /images/create" || !call.startsWith("GET /images/")) return false;
+    response.writeHead(404).end("{}");
+    return true;
+  };
+  onTestFinished(() => clearInterval(ticks));
+  // The engine is called for events of a container that ended itself.
+  const end = silent === "GET /events" ? {} : { killStatus: 204 };
+  const state = { ids: ["old"], exitCode: 137, intercept, ...end };
+  const { containers, opened, start, prepare } = await useEngine(undefined, state, clock);
+  await opened.catch((error: unknown) => expect(String(error)).toContain("does not respond"));
+  openPulledImages(containers.dataFolder).add("unused");
+  await containers.removeUnusedImages(new Set()).catch(() => undefined);
+  if ("start" in prepare()) {
+    const process = start("w1", { port: 80, healthPort: 80, healthPath: "/ping" });
+    await Promise.race([process.started, process.ended, clock.sleep(100_000)]);
+    await Promise.race([process.server?.catch(() => undefined), process.ended, clock.sleep(100_000)]);
+    process.stop(0);
+    await process.ended;
+  } else expect(prepare()).toMatchObject({ error: expect.stringContaining("does not respond") });
+  await containers.close().catch(() => undefined);
+  expect(ticks).toBeDefined();
 });
 
 test("a container gets GPUs if the engine has their runtime", async () => {
