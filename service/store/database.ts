@@ -1,4 +1,5 @@
 import type Libsql from "libsql";
+import { codeOf } from "../errors";
 import { prepareDataFolder } from "./data-folder";
 import { damaged, diskFault, LostStore, onDisk, parseRow } from "./faults";
 import { lockFolder } from "./folder-lock";
@@ -156,11 +157,24 @@ function createStore(
     if (inodeOf(storeFile(dataFolder)) !== inode) throw new LostStore();
     presentUntil = now + presenceTime;
   }
+  /** True from a wait for a lock in vain until the next transaction. Meanwhile, each attempt fails without a wait, which would block the service. */
+  let isLocked = false;
+  function setLocked(locked: boolean): void {
+    if (locked === isLocked) return;
+    isLocked = locked;
+    connection.pragma(`busy_timeout = ${locked ? 0 : lockTimeout}`);
+  }
   /** Begins the transaction with its first change. */
   function beginOnce(): void {
     if (hasBegun) return;
     checkPresence();
-    begin.run();
+    try {
+      begin.run();
+    } catch (error) {
+      setLocked(/^SQLITE_(?:BUSY|LOCKED)/.test(codeOf(error)));
+      throw error;
+    }
+    setLocked(false);
     hasBegun = true;
   }
   function transaction<Result>(work: () => Result): Result {

@@ -134,14 +134,21 @@ describe("a data folder", () => {
       expect(statSync(join(folder, name)).mode & 0o777, name).toBe(0o600);
   });
 
-  test("whose store another program locks delays a change, which fails if the lock remains", () => {
+  test("whose store another program locks delays one change, which fails if the lock remains, and no others until its end", () => {
     const database = openHere();
-    const unlock = lockStore(folder);
-    // SQLite itself waits for the lock.
-    expect(database.query("PRAGMA busy_timeout", z.object({ timeout: z.number() })).get()).toEqual({ timeout: 250 });
-    expect(() => insert(database, "second")).toThrow(expect.objectContaining({ status: 503 }));
-    unlock();
-    insert(database, "third");
+    // SQLite itself waits for the lock, and the service does nothing else.
+    const wait = database.query("PRAGMA busy_timeout", z.object({ timeout: z.number() }));
+    for (const name of ["first", "again"]) {
+      const unlock = lockStore(folder);
+      expect(wait.get()).toEqual({ timeout: 250 });
+      for (const attempt of [1, 2]) {
+        expect(() => insert(database, name), `attempt ${attempt}`).toThrow(expect.objectContaining({ status: 503 }));
+        expect(wait.get()).toEqual({ timeout: 0 });
+      }
+      unlock();
+      insert(database, name);
+    }
+    expect(names(database)).toEqual(["again", "first"]);
   });
 });
 
