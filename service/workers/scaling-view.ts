@@ -34,14 +34,15 @@ export function scalingState(
   };
 }
 
-/** A worker's state for the scaler; an unhealthy worker is not free. */
+/** A worker's state for the scaler; an unhealthy worker is not free, but a worker that starts slowly is. */
 function toScaledWorker(worker: WorkerRecord, now: number, timings: ServiceTimings): ScaledWorker {
-  const { id, startedAt, idleSince, outdated, hasSucceeded } = worker;
+  const { id, startedAt, idleSince, outdated, hasSucceeded, stage, unhealthyReason } = worker;
   const jobs = [...worker.jobs.values()].filter(({ lowPriority }) => !lowPriority).length + worker.requests;
   const health = phaseOf(worker, now, timings);
-  const isStarting = health === "initializing" || health === "throttled";
+  const isStarting = stage !== "ready" && unhealthyReason === undefined;
   const phase = health === "idle" ? health : isStarting ? "starting" : "busy";
   const since = phase === "idle" ? idleSince : startedAt;
   const provenByTime = phase === "idle" ? idleSince + timings.rolloutPause : Number.POSITIVE_INFINITY;
-  return { id, phase, since, jobs, outdated, provenAt: hasSucceeded ? startedAt : provenByTime };
+  const throttled = health === "throttled";
+  return { id, phase, throttled, since, jobs, outdated, provenAt: hasSucceeded ? startedAt : provenByTime };
 }

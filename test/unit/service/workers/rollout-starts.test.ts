@@ -67,7 +67,15 @@ test("without a worker that had started and stays, there is no rollout", () => {
 test("a second change during a rollout keeps the number of workers of the first", () => {
   const { rollout } = startRollout(after(false), usePool().workers.slice(0, 2), [], true);
   expect(rollout).toEqual({ size: 2, restart: true });
-  const outdated = { id: "o", phase: "idle", since: 0, jobs: 0, outdated: true, provenAt: 0 } as const;
+  const outdated = {
+    id: "o",
+    phase: "idle",
+    throttled: false,
+    since: 0,
+    jobs: 0,
+    outdated: true,
+    provenAt: 0,
+  } as const;
   const fresh = { ...outdated, id: "f", outdated: false };
   expect(planRollout(rules, { ...state, workers: [fresh] }, scaled, rollout)).toMatchObject({
     plan: { start: 1 },

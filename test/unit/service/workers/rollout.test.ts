@@ -25,6 +25,7 @@ const worker = (
 ): ScaledWorker => ({
   id: `w${++created}`,
   phase,
+  throttled: false,
   since: now,
   jobs: phase === "busy" ? 1 : 0,
   outdated,

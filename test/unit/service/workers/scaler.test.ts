@@ -16,6 +16,7 @@ let created = 0;
 const worker = (phase: ScaledWorker["phase"], forMs = 0): ScaledWorker => ({
   id: `${phase}-${++created}`,
   phase,
+  throttled: false,
   since: now - forMs,
   jobs: phase === "busy" ? 1 : 0,
   outdated: false,
@@ -94,6 +95,36 @@ test("an idle worker ends after idleTimeout, and not before", () => {
   expect(plan({ idleTimeout: 4000 }, [], [idle])).toMatchObject({ drain: [idle.id] });
 });
 
+const throttled = (forMs: number): ScaledWorker => ({ ...worker("starting", forMs), throttled: true });
+test.each([
+  ["QUEUE_DELAY", 4000, 0, {}, 3],
+  ["QUEUE_DELAY", 4000, 1, {}, 2],
+  ["QUEUE_DELAY", 4000, 3, {}, 0],
+  ["QUEUE_DELAY", 4000, 0, { workersMin: 2 }, 2],
+  ["REQUEST_COUNT", 1, 2, {}, 1],
+  ["REQUEST_COUNT", 4, 2, {}, 3],
+  ["REQUEST_COUNT", 4, 4, {}, 2],
+] as const)(
+  "%s %i: beside a busy worker and %i waiting jobs, of three workers without room with %j, %i end after idleTimeout",
+  (scalerType, scalerValue, waiting, changes, ended) => {
+    const scaling = { scalerType, scalerValue, workersMax: 9, ...changes };
+    const planAfter = (ms: number) =>
+      plan(scaling, waitingFor(...Array<number>(waiting).fill(100)), [
+        worker("busy", 9000),
+        ...[1, 2, 3].map(() => throttled(ms)),
+      ]);
+    expect(planAfter(4000)).toMatchObject({ start: 0, drain: [] });
+    if (ended > 0) expect(planAfter(4000).replanAt).toBe(now + 1000);
+    expect(planAfter(5000).drain).toHaveLength(ended);
+  },
+);
+
+test("a worker without room stays while outdated workers remain, and ends first above workersMax", () => {
+  const all = [throttled(60_000), worker("idle", 0), { ...worker("busy"), outdated: true }];
+  expect(plan({}, [], all)).toMatchObject({ drain: [] });
+  expect(plan({ workersMax: 2 }, [], all).drain).toEqual([all[0]?.id]);
+});
+
 test("above workersMax, idle workers end first, then starting workers, then busy workers", () => {
   const [busy, idle, starting] = [worker("busy"), worker("idle"), worker("starting")];
   expect(plan({ workersMax: 2 }, [], [busy, idle, starting])).toMatchObject({ drain: [idle.id] });
@@ -115,7 +146,7 @@ test("of workers in the same phase, outdated workers end first, then those that 
 
 test("any plan respects the bounds, and ends no busy worker that may stay", () => {
   const phase = fc.constantFrom("starting" as const, "idle" as const, "busy" as const);
-  const workers = fc.array(fc.record({ phase, forMs: fc.nat(20_000) }), { maxLength: 8 });
+  const workers = fc.array(fc.record({ phase, isThrottled: fc.boolean(), forMs: fc.nat(20_000) }), { maxLength: 8 });
   const bounds = fc.tuple(fc.nat(4), fc.nat(4)).map(([min, more]) => ({ workersMin: min, workersMax: min + more }));
   const waiting = fc.array(fc.nat(20_000), { maxLength: 8 });
   const scalerType = fc.constantFrom("QUEUE_DELAY" as const, "REQUEST_COUNT" as const);
@@ -128,7 +159,10 @@ test("any plan respects the bounds, and ends no busy worker that may stay", () =
       workers,
       fc.nat(3),
       (range, type, value, jobs, list, leaving) => {
-        const all = list.map(({ phase, forMs }) => worker(phase, forMs));
+        const all = list.map(({ phase, isThrottled, forMs }) => ({
+          ...worker(phase, forMs),
+          throttled: isThrottled && phase === "starting",
+        }));
         const queue = waitingFor(...jobs).sort((a, b) => a.queuedAt - b.queuedAt);
         const { start, drain } = plan({ ...range, scalerType: type, scalerValue: value }, queue, all, leaving);
         const after = all.length - drain.length + start;
@@ -139,6 +173,12 @@ test("any plan respects the bounds, and ends no busy worker that may stay", () =
         const forced = Math.max(0, all.length - range.workersMax);
         const busyGone = drain.filter((id) => id.startsWith("busy")).length;
         expect(busyGone).toBeLessThanOrEqual(forced);
+        // The end of workers without room is no reason to start others.
+        const rest = all.filter(({ id }) => !drain.includes(id));
+        if (all.every(({ id, throttled }) => throttled || !drain.includes(id)) && drain.length > forced)
+          expect(plan({ ...range, scalerType: type, scalerValue: value }, queue, rest, leaving)).toMatchObject({
+            start: 0,
+          });
       },
     ),
   );

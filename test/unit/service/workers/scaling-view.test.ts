@@ -26,7 +26,13 @@ const run = (worker: ManagedWorker, ...jobs: boolean[]): void => {
 const workers: [string, ReturnType<typeof waits> | undefined, (worker: ManagedWorker) => void, string, object][] = [
   ["a worker that starts", undefined, () => undefined, "initializing", { phase: "starting", since: start }],
   ["a worker that waits for its image", waits(false), () => undefined, "initializing", { phase: "starting" }],
-  ["a worker without room", waits(true), () => undefined, "throttled", { phase: "starting", provenAt: never }],
+  [
+    "a worker without room",
+    waits(true),
+    () => undefined,
+    "throttled",
+    { phase: "starting", throttled: true, provenAt: never },
+  ],
   ["an idle worker", undefined, (worker) => run(worker), "idle", { phase: "idle", jobs: 0 }],
   ["a worker with a job", undefined, (worker) => run(worker, false), "running", { phase: "busy", jobs: 1 }],
   [
@@ -77,6 +83,15 @@ test.each(workers)("the scaler gets the phase and jobs of %s", (_name, process, 
   expect(phaseOf(worker, later, timings)).toBe(phase);
   expect(countRunning([worker], later, timings)).toBe(["idle", "running"].includes(phase) ? 1 : 0);
   expect(scalingState([], [worker], later, timings)).toMatchObject({ workers: [{ id: "w", ...scaled }], stopping: 0 });
+});
+
+test("a worker that starts slowly is unhealthy, but free for the scaler: the job that waits for it starts no other", () => {
+  const worker = managedWorkers().add("w");
+  const muchLater = start + 2 * timings.takeSilence;
+  expect(phaseOf(worker, muchLater, timings)).toBe("unhealthy");
+  expect(scalingState([], [worker], muchLater, timings)).toMatchObject({
+    workers: [{ phase: "starting", throttled: false }],
+  });
 });
 
 test("a draining worker counts as stopping", () => {
