@@ -41,7 +41,7 @@ export function createScheduler(
     }
   }
 
-  /** Requests a run at `time` (ms since the epoch) at the latest. */
+  /** Requests a run at `time` (ms of the steady clock) at the latest. */
   function schedule(time: number): void {
     if (time >= nextRunAt) return;
     nextRunAt = time;

@@ -6,7 +6,7 @@ export interface Backoff {
   failures: number;
   /** Number of consecutive failures of workers that had not requested a job yet. */
   failedStarts: number;
-  /** The earliest time of the next start, ms since the epoch. */
+  /** The earliest time of the next start, ms of the steady clock. */
   notBefore: number;
 }
 

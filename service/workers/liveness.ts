@@ -2,7 +2,7 @@ import type { ServiceTimings } from "../timings";
 import type { Worker } from "./worker";
 import { isBusy, type WorkerRecord } from "./worker-record";
 
-/** Result of a liveness check. `checkAt` is the time at which the result may change, ms since the epoch. */
+/** Result of a liveness check. `checkAt` is the time at which the result may change, ms of the steady clock. */
 export type Liveness =
   | { kind: "healthy"; checkAt: number }
   /** The worker continues a job after the request to stop it. */

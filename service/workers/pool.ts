@@ -75,6 +75,8 @@ export function createWorkerPool({
   /** Scales one endpoint by its rules; returns the time of the next pass. */
   function scale(group: WorkerGroup): number {
     const endpoint = endpoints.get(group.endpointId);
+    // A late call may have opened the group of a removed endpoint again.
+    if (!endpoint && group.workers.size === 0) registry.removeEndpoint(group.endpointId);
     if (!endpoint || stopping) return Number.POSITIVE_INFINITY;
     const workers = managedWorkers(group);
     const rules = rulesOf(endpoint);

@@ -34,7 +34,7 @@ export interface WorkerGroup {
   crashProblem: string | undefined;
   /** The last reason or lack of stock in the logs, so that each is logged once. */
   loggedProblem: string | undefined;
-  /** True while the requirements of the endpoint's image are unknown, so that no worker starts. */
+  /** True while the runtime of the endpoint's image is unknown or ports are being reserved, so that no worker starts. */
   awaitsRuntime: boolean;
   /** True if the next turn of the event loop reconciles the endpoint. */
   isScheduled: boolean;

@@ -42,7 +42,7 @@ export interface WorkerRecord {
   readonly hasSucceeded: boolean;
   /** Start time, ms; for a container, the time at which its program began to run. */
   readonly startedAt: number;
-  /** `preparing` while the image is being pulled, which has no time limit, then `starting` until the first poll or passed health check. */
+  /** `preparing` until its program runs, for example while its image is pulled or no node has room, without a time limit, then `starting` until the first poll or passed health check. */
   readonly stage: "preparing" | "starting" | "ready";
   /** Time of the last poll or passed health check. */
   readonly lastReadyAt: number;
@@ -101,7 +101,7 @@ export const countRunning = (workers: WorkerRecord[], now: number, timings: Serv
 export interface WorkerState {
   id: string;
   status: WorkerPhase;
-  /** Start time, ms since the epoch. */
+  /** Start time, ms of the steady clock. */
   startedAt: number;
   /** The endpoint version of the worker; external workers count as the newest version. */
   version: number;

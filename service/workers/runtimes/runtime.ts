@@ -104,7 +104,7 @@ export interface Runtime extends ImageRuntime {
 export interface WorkerProcess {
   /** Requests the worker's end (SIGTERM), and kills it `grace` ms later. */
   stop(grace: number): void;
-  /** Kills the worker with all its child processes. */
+  /** Kills the worker with all its child processes; a pod gets SIGTERM first, and a second to end. */
   kill(): void;
   /** The other end of the worker's file descriptor 3, if it has one. Closes when the worker ends; errors are already handled. */
   readonly channel: Duplex | undefined;

@@ -79,6 +79,8 @@ const maxWait = 10_000;
  */
 export function createReaper(folder: string) {
   let shell: ChildProcess | undefined;
+  /** The groups of the workers by mark, for a new shell. */
+  const workers = new Map<string, number>();
   let closed = false;
   const markerOf = (pid: number): string => join(folder, `${markerPrefix}${pid}`);
 
@@ -105,8 +107,10 @@ export function createReaper(folder: string) {
   }
 
   function report(mark: string, group: number): void {
+    const changed = new Map(shell ? [] : workers).set(mark, group);
     shell ??= open();
-    shell.stdin?.write(`${mark} ${group}\n`);
+    workers.set(mark, group);
+    for (const [worker, itsGroup] of changed) shell.stdin?.write(`${worker} ${itsGroup}\n`);
   }
 
   return {
@@ -116,6 +120,7 @@ export function createReaper(folder: string) {
     started: report,
     /** Reports that the worker has ended, or was never started. */
     ended(mark: string): void {
+      workers.delete(mark);
       shell?.stdin?.write(`${mark}\n`);
     },
     /** Resolves when the workers of a killed service on the same folder have ended; until then they count as workers. */

@@ -54,7 +54,7 @@ test.each([
 
 test.runIf(hasProc)("a stream closes the log, even if it is destroyed before its first read", async () => {
   expect(await linesAfter("2026-11-26T11:00:00Z")).toHaveLength(3);
-  await expect.poll(openHandles).toEqual([]);
+  await expect.poll(openHandles, { timeout: 20_000 }).toEqual([]);
   const events = await openWorkerLogEvents({
     file,
     workerId: "w",
@@ -67,5 +67,5 @@ test.runIf(hasProc)("a stream closes the log, even if it is destroyed before its
   const closed = events && once(events, "close");
   events?.destroy();
   await closed;
-  await expect.poll(openHandles).toEqual([]);
+  await expect.poll(openHandles, { timeout: 20_000 }).toEqual([]);
 });

@@ -53,6 +53,7 @@ async function usePool() {
     dispatcher,
     group,
     lack,
+    deleteEndpoint: () => endpoints.remove(id, { needsScaleDown: false }),
     /** Lets the pool make its passes. */
     advance: (ms = 0) => time.advance(ms),
     problem: () => problemOf(group, clock.now(), timings),
@@ -135,15 +136,19 @@ test("a changed endpoint has no problem, and its next worker starts immediately"
   expect(ids()).toEqual(["w2"]);
 });
 
-test("a removed endpoint has no group, even after a late event", async () => {
-  const { id, pool, registry, crash, advance } = await usePool();
+test("a removed endpoint has no group, even after a late event or a late call", async () => {
+  const { id, pool, registry, crash, advance, deleteEndpoint } = await usePool();
   const ended = pool.endWorkers(id);
   await crash();
   await ended;
   registry.removeEndpoint(id);
-  registry.events.emit("changed", id);
-  await advance();
-  expect(registry.group(id)).toBeUndefined();
+  deleteEndpoint();
+  for (const open of [() => undefined, () => registry.open(id)]) {
+    open();
+    registry.events.emit("changed", id);
+    await advance();
+    expect(registry.group(id)).toBeUndefined();
+  }
 });
 
 test("a change is a rollout until a new worker has started in place of each ready one", async () => {

@@ -80,6 +80,32 @@ test("the shell removes its note file only after the end of its worker", async (
   expect(isAlive(worker)).toBe(false);
 });
 
+test("a new shell also ends the workers of a shell that was killed, except those that have ended", async () => {
+  const folder = scratchFolder();
+  const reaper = createReaper(folder);
+  onTestFinished(() => reaper.close());
+  const workers = ["first", "ended", "second"].map((name) => {
+    const { pid = 0 } = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], {
+      detached: true,
+      stdio: "ignore",
+    });
+    onTestFinished(() => {
+      if (isAlive(pid)) process.kill(pid, "SIGKILL");
+    });
+    return { mark: `reaper-test=${name}`, pid };
+  });
+  const [first, ended, second] = workers;
+  for (const worker of [first, ended]) if (worker) reaper.started(worker.mark, worker.pid);
+  reaper.ended(ended?.mark ?? "");
+  const shellOf = (): number => Number(notes(folder)[0]?.slice("reaper.".length));
+  const killed = shellOf();
+  process.kill(killed, "SIGKILL");
+  await expect.poll(() => notes(folder)).toEqual([]);
+  if (second) reaper.started(second.mark, second.pid);
+  await reaper.close();
+  await expect.poll(() => workers.map(({ pid }) => isAlive(pid))).toEqual([false, true, false]);
+});
+
 /** Starts a process in the role of a shell whose workers do not end. */
 function holdNote(folder: string): { note: string; release(): void } {
   const holder = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "ignore" });
