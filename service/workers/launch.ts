@@ -80,11 +80,14 @@ export function createWorkerStarter({
   }
 
   /** Returns a hash of all that a worker is started with. The token makes it unguessable. */
-  const configurationOf = (endpointId: string, environment: WorkerEnvironment): string =>
-    createHash("sha256")
-      .update(JSON.stringify([environment, tokenOf(endpointId)]))
+  function configurationOf(endpointId: string, environment: WorkerEnvironment): string {
+    // A running worker's volume can grow.
+    const container = { ...environment.container, volumeSizeInGb: undefined };
+    return createHash("sha256")
+      .update(JSON.stringify([{ ...environment, container }, tokenOf(endpointId)]))
       .digest("hex")
       .slice(0, 32);
+  }
 
   const serverPortsOf = (endpointId: string, { env }: WorkerEnvironment): ServerPorts | undefined =>
     endpoints.get(endpointId)?.type === "LB" ? parseServer(env) : undefined;

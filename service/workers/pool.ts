@@ -103,13 +103,13 @@ export function createWorkerPool({
     return worker;
   }
 
-  /** Continues a worker from before the service's start; an outdated one ends after its jobs. */
+  /** Continues a worker from before the service's start, whose jobs are assigned afterwards; an outdated one ends after them. */
   function adopt(endpoint: EndpointRow, started: StartedWorker, isCurrent: boolean): void {
     const worker = add(endpoint, started);
     worker.adopted();
     if (isCurrent) return;
     worker.becameOutdated();
-    drain(worker, outdatedReason);
+    dispatcher.dismiss(worker, outdatedReason);
   }
 
   function drain(worker: Worker, reason: string): void {
@@ -217,9 +217,10 @@ export function createWorkerPool({
       hasStarted = true;
       scheduler.start();
     },
-    /** Ends all workers; resolves when they have ended. */
+    /** Ends all workers; resolves when they have ended. If the service could not start, the next one adopts its survivors. */
     async stop(): Promise<void> {
       stopping = true;
+      if (!hasStarted) return;
       await scheduler.stop();
       for (const { process } of registry.all()) process?.stop(timings.killGrace);
       await Promise.all(removals);

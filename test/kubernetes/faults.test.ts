@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { restoreDataFolder, snapshotDataFolder } from "../../service/snapshots";
 import { createEndpoint } from "../docker/rig";
 import { scratchFolder, serviceFolder } from "../support/folders";
+import { send, stringAt } from "../support/raw-http";
 import { useCountingProxy } from "./counting-proxy";
 import { namesIn, podList, startRig, useCluster, useNamespace } from "./rig";
 import { useServiceProcess } from "./service-process";
@@ -132,6 +133,53 @@ test("after a kill of the service, a pod continues its job and its log for the n
   await expect.poll(() => readFile(join(dataFolder, "logs", `${id}.log`), "utf8")).toContain("a line after the kill");
   await service.end("SIGTERM");
   await expect.poll(pods).toEqual([]);
+});
+
+test("after a kill of the service, a pod with an outdated configuration completes its job, and is then replaced", async (context) => {
+  const cluster = await useCluster(context);
+  const namespace = await useNamespace(cluster.admin);
+  const service = await useServiceProcess(context, { ...cluster, namespace, dataFolder: serviceFolder() });
+  const pods = async () => podList.parse(await cluster.admin.call("GET", `/api/v1/namespaces/${namespace}/pods`)).items;
+  const id = await createEndpoint(service, { image: cluster.image, endpoint: { workersMin: 1, workersMax: 1 } });
+  const clients = createClients(service);
+  const { id: jobId } = await clients.jobs.run(id, { input: { do: "sleep", ms: 10_000 } });
+  await expect.poll(() => clients.jobs.status(id, jobId)).toMatchObject({ status: "IN_PROGRESS" });
+  await expect.poll(pods).toMatchObject([{ status: { containerStatuses: [{ state: { running: {} } }] } }]);
+  const [pod] = await pods();
+  const workerId = pod?.metadata.labels["serverless-compute/worker"];
+  const request = (method: string, path: string, json?: object) =>
+    send(method, `${service.baseUrl}/${path}`, { key: service.apiKey, json });
+  const templateId = stringAt(await request("GET", `endpoints/${id}`), "templateId");
+  expect(await request("PATCH", `templates/${templateId}`, { env: { VERSION: "2" } })).toMatchObject({ status: 200 });
+  await clients.close();
+  await service.end("SIGKILL");
+  await service.start();
+  const again = createClients(service);
+  onTestFinished(() => again.close());
+  await expect.poll(() => again.jobs.status(id, jobId)).toMatchObject({ status: "COMPLETED", workerId });
+  expect(await again.jobs.runsync(id, { input: { do: "env" } }, { wait: 60_000 })).toMatchObject({
+    status: "COMPLETED",
+    output: { VERSION: "2" },
+  });
+});
+
+test("a pod that is deleted before its node, which is lost, has started it is replaced", async (context) => {
+  const rig = await startRig(context);
+  await rig.send("kubelet", "STOP");
+  onTestFinished(() => rig.send("kubelet", "CONT").then(() => undefined));
+  const id = await rig.endpoint();
+  const { id: jobId } = await rig.clients.jobs.run(id, { input: { do: "echo", text: "late" } });
+  await expect.poll(rig.pods).toMatchObject([{ spec: { nodeName: "127.0.0.1" } }]);
+  const [pod] = await rig.pods();
+  // As Kubernetes does after 5 minutes.
+  await rig.admin.call("DELETE", `/api/v1/namespaces/${rig.namespace}/pods/${pod?.metadata.name}`);
+  await expect
+    .poll(async () => (await rig.pods()).map(({ metadata }) => metadata.name))
+    .toEqual([expect.not.stringMatching(pod?.metadata.name ?? "")]);
+  await rig.send("kubelet", "CONT");
+  await expect
+    .poll(() => rig.clients.jobs.status(id, jobId), { timeout: 60_000 })
+    .toMatchObject({ status: "COMPLETED" });
 });
 
 test("after a restore, pods of endpoints that the snapshot lacks are deleted, and others continue", async (context) => {

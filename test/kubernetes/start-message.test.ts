@@ -32,17 +32,15 @@ test("start prints the cluster, the namespace and the address that workers call,
   );
 });
 
-test("start says that something must forward a worker URL that is not of this machine", async (context) => {
-  const { kubeconfig, admin } = await useCluster(context);
+test("start says that something must forward a worker URL at which it does not listen", async (context) => {
+  const { kubeconfig, admin, address } = await useCluster(context);
   const namespace = await useNamespace(admin);
-  for (const host of ["192.0.2.10", "tunnel.example.com"]) {
+  for (const url of ["http://192.0.2.10:7338", "http://tunnel.example.com:7338", `https://${address}:7338`]) {
     const words = ["start", "--port", "0", "--data", folder, "--no-console", "--runtime", "kubernetes"];
-    const flags = ["--namespace", namespace, "--worker-url", `http://${host}:7338`];
+    const flags = ["--namespace", namespace, "--worker-url", url];
     const started = command([...words, ...flags], { KUBECONFIG: kubeconfig });
     await started.firstLine();
     started.child.kill("SIGTERM");
-    expect((await started.ended).stdout).toContain(
-      ` http://${host}:7338   not of this machine: forward it to this service\n`,
-    );
+    expect((await started.ended).stdout).toContain(` ${url}   forward it to this service\n`);
   }
 });

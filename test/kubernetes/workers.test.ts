@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { kubernetesShape } from "../../service/workers/runtimes/pod/settings";
-import { claimBody, objectName } from "../../service/workers/runtimes/pod/spec";
+import { claimBody, gate, objectName, openGate } from "../../service/workers/runtimes/pod/spec";
 import { httpServerEndpoint } from "../support/http-load";
 import { send, stringAt } from "../support/raw-http";
 import { createStorage, patch, startRig, useCluster } from "./rig";
@@ -125,6 +125,19 @@ test("a claim that is deleted while a worker waits for room is created again", a
   await expect
     .poll(() => rig.clients.jobs.status(id, jobId), { timeout: 60_000 })
     .toMatchObject({ status: "COMPLETED" });
+});
+
+test("the gate of a pod is removed repeatably, and no gate of another program", async (context) => {
+  const rig = await startRig(context);
+  const path = `/api/v1/namespaces/${rig.namespace}/pods`;
+  const schedulingGates = [{ name: gate }, { name: "queue.test/admission" }];
+  const spec = { schedulingGates, containers: [{ name: "worker", image: rig.image }] };
+  await rig.admin.call("POST", path, { body: { metadata: { name: "gated" }, spec } });
+  const headers = { "content-type": "application/strategic-merge-patch+json" };
+  for (const _attempt of [1, 2])
+    expect(await rig.admin.call("PATCH", `${path}/gated`, { body: openGate, headers })).toMatchObject({
+      spec: { schedulingGates: [{ name: "queue.test/admission" }] },
+    });
 });
 
 test("two services in one namespace leave each other's pods alone", async (context) => {

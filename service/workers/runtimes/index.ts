@@ -113,7 +113,7 @@ export function createRuntimes(
       await processes.close();
       await imageRuntime
         ?.close()
-        .catch((error: unknown) => log.error({ err: error }, "containers: not all could be removed"));
+        .catch((error: unknown) => log.error({ err: error }, "workers: not all could be removed"));
     },
   };
 }

@@ -10,6 +10,10 @@ import type { KubernetesSettings } from "./settings";
 export const lacksQuota = ({ status, message }: CallError): boolean =>
   status === 403 && /exceeded quota|status unknown for quota/.test(message);
 
+/** Returns true if an object with this name exists. */
+export const alreadyExists = ({ status, message }: CallError): boolean =>
+  status === 409 && message.endsWith("already exists");
+
 /** Messages about a role without a rule, a namespace that is deleted or lacks its service account, and an API server that starts. */
 const administration =
   /cannot \w+ resource|being terminated|error looking up service account|^namespaces "|not yet ready to handle request/;
@@ -22,6 +26,8 @@ export const isTemporary = (error: unknown): error is CallError =>
   error instanceof CallError &&
   ([0, 401, 429].includes(error.status) ||
     error.status >= 500 ||
+    // Creations at the same time change the state of one quota.
+    (error.status === 409 && !alreadyExists(error)) ||
     lacksQuota(error) ||
     ([403, 404].includes(error.status) && administration.test(error.message)));
 

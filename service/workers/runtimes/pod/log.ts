@@ -5,6 +5,13 @@ import { CallError } from "../json-client";
 import { type Cluster, retryPause } from "./cluster";
 import { containerName } from "./spec";
 
+/** A time of any offset as a text that sorts by time, in ns; "" for another text. */
+function instantOf(time: string): string {
+  const ms = Date.parse(time);
+  const [, fraction = ""] = /\.(\d+)/.exec(time) ?? [];
+  return Number.isNaN(ms) ? "" : `${new Date(ms).toISOString().slice(0, 20)}${fraction.padEnd(9, "0")}`;
+}
+
 /**
  * Reads the log of a pod whose program has run, from a time on (ms), until the program has ended or the signal aborts. Continues after
  * an interruption without repeating lines.
@@ -41,13 +48,14 @@ export async function followLog({
       const log = await cluster.open("GET", `${path}/log`, { query, signal });
       await readLines(log, (text) => {
         const [time = "", ...words] = text.split(" ");
-        // `sinceTime` counts in seconds. Times of one node have the same length.
-        if (time <= lastTime) return;
+        // `sinceTime` counts in seconds.
+        if (instantOf(time) <= instantOf(lastTime)) return;
         lastTime = time;
         onLine(words.join(" "));
       });
       isAtEnd = log.readableEnded;
     } catch (error) {
+      if (signal.aborted) return;
       // Its pod is gone, or the node's kubelet has just started.
       isAtEnd = error instanceof CallError && error.status === 404;
       const problem = messageOf(error);

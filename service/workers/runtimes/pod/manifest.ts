@@ -121,7 +121,13 @@ export function manifestObjects(options: ManifestOptions): object[] {
         },
       },
     },
-    { apiVersion: "v1", kind: "Service", metadata, spec: { selector: labels, ports: [{ port }] } },
+    {
+      apiVersion: "v1",
+      kind: "Service",
+      metadata,
+      // Workers return their last results while the service ends.
+      spec: { selector: labels, ports: [{ port }], publishNotReadyAddresses: true },
+    },
     {
       apiVersion: "networking.k8s.io/v1",
       kind: "NetworkPolicy",

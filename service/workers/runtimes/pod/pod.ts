@@ -32,6 +32,8 @@ const giveUpAfter = 30_000;
 const outputTimeout = 2_000;
 /** Time after which the events of a pod are read that waits for no known reason, and then again, ms. */
 const eventInterval = 15_000;
+/** Maximum pause before a rejected call is sent again, ms. */
+const maxRetryPause = 15_000;
 /** Time after its start after which a worker without a call is reported, ms. */
 const silenceLimit = 20_000;
 
@@ -46,6 +48,10 @@ const eventList = z.object({
   ),
 });
 
+/** Returns true for a reason that no event explains further, as it does for a volume's claim. */
+const isComplete = (known: Waiting | undefined): boolean =>
+  known !== undefined && !known.reason.includes("PersistentVolumeClaim");
+
 /** Runs a worker as a pod, which is deleted when it ends. */
 export function startPod({ cluster, settings, worker, create, serverPorts, workerUrl, clock }: PodStart) {
   const { workerId, environment, onLine } = worker;
@@ -55,9 +61,14 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
   const path = cluster.path(`pods/${name}`);
   const lastLines = createLastLines(onLine);
   const ended = new AbortController();
+  /** Aborts when the pod is to be deleted, or has ended. */
+  const unwanted = new AbortController();
   const outputClosed = new AbortController();
   let pod: Pod | undefined;
-  let obstacle: Waiting | undefined;
+  /** The reason why the API server has not accepted the last call. */
+  let callProblem: Waiting | undefined;
+  /** The reason by the newest event. */
+  let explanation: Waiting | undefined;
   /** The end that the pod reported itself. */
   let reportedEnd: ProgramEnd | undefined;
   /** Grace period of the deletion, s; undefined before one. */
@@ -74,23 +85,24 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
   async function finish(description: ProgramEnd): Promise<void> {
     if (ended.signal.aborted) return;
     ended.abort();
+    unwanted.abort();
     await outputEnd();
     outputClosed.abort();
     end.resolve({ ...description, lastErrors: lastLines.lines });
   }
 
-  /** Sends a call until the API server responds, or `isOver`. */
-  async function persist(isOver: () => boolean, ...call: Parameters<Cluster["call"]>): Promise<unknown> {
-    for (;;) {
+  /** Sends a call until the API server accepts or rejects it, or the signal aborts. */
+  async function persist(signal: AbortSignal, ...call: Parameters<Cluster["call"]>): Promise<unknown> {
+    for (let wait = retryPause; ; wait = Math.min(2 * wait, maxRetryPause)) {
       try {
         const response = await cluster.call(...call);
-        obstacle = undefined;
+        callProblem = undefined;
         return response;
       } catch (error) {
-        if (isOver() || !isTemporary(error)) throw error;
-        obstacle = { reason: waitReasonOf(error, cluster.displayUrl), lacksStock: lacksQuota(error) };
+        if (signal.aborted || !isTemporary(error)) throw error;
+        callProblem = { reason: waitReasonOf(error, cluster.displayUrl), lacksStock: lacksQuota(error) };
       }
-      await clock.sleep(retryPause);
+      await clock.sleep(wait, signal).catch(() => undefined);
     }
   }
 
@@ -98,11 +110,12 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
   async function remove(grace: number): Promise<void> {
     if (deletion !== undefined && deletion <= grace) return;
     deletion = grace;
+    unwanted.abort();
     // A pod that is being created would remain.
     await Promise.race([creation, pause(giveUpAfter)]);
-    const at = clock.now();
-    const isOver = (): boolean => ended.signal.aborted || clock.now() - at > giveUpAfter;
-    const send = (gracePeriodSeconds: number) => persist(isOver, "DELETE", path, { body: { gracePeriodSeconds } });
+    const late = new AbortController();
+    void pause(giveUpAfter).then(() => late.abort());
+    const send = (gracePeriodSeconds: number) => persist(late.signal, "DELETE", path, { body: { gracePeriodSeconds } });
     try {
       await send(grace);
       await pause(grace * 1000 + forceAfter);
@@ -130,22 +143,26 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     return reasons.sort((a, b) => b.lastTimestamp.localeCompare(a.lastTimestamp))[0];
   }
 
-  /** Looks for the reason why the pod waits, which its status often lacks: a volume, a network, a large image. */
+  /** The reason why the pod waits by the events of its node or of its claim, which its status often lacks. */
+  async function explain({ spec: { nodeName } }: Pod, known: Waiting | undefined): Promise<Waiting | undefined> {
+    const claim = volumeId === undefined ? undefined : objectName(volumeId);
+    const event = await (nodeName !== undefined ? eventOf(name) : claim && eventOf(claim, ",type=Warning"));
+    if (!event && known) return undefined;
+    const unknown =
+      nodeName === undefined ? "no scheduler has placed it yet" : `the node ${nodeName} has not started it`;
+    const reason = event ? `${event.reason}: ${event.message}` : unknown;
+    return { reason: `the pod ${name} waits: ${reason}`, lacksStock: known?.lacksStock ?? false };
+  }
+
+  /** Looks for the reason why the pod waits: a volume, a network, a large image. */
   async function explainWait(): Promise<void> {
     for (;;) {
       await pause(eventInterval);
       if (ended.signal.aborted || startedAt !== undefined) return;
-      const waiting = pod && waitingOf(pod, needs, settings);
+      const known = pod && waitingOf(pod, needs, settings);
       // Its claim was deleted after its creation.
-      if (waiting && /persistentvolumeclaim "/.test(waiting.reason))
-        await create?.(cluster.call).catch(() => undefined);
-      if (!pod || (waiting && !/PersistentVolumeClaim/.test(waiting.reason))) continue;
-      const isScheduled = pod.spec.nodeName !== undefined;
-      const event = isScheduled ? await eventOf(name) : await eventOf(objectName(volumeId ?? ""), ",type=Warning");
-      const lacksStock = waiting?.lacksStock ?? false;
-      const isWaiting = startedAt === undefined;
-      if (isWaiting)
-        obstacle = event && { reason: `the pod ${name} waits: ${event.reason}: ${event.message}`, lacksStock };
+      if (known && /persistentvolumeclaim "/.test(known.reason)) await create?.(cluster.call).catch(() => undefined);
+      explanation = pod && !isComplete(known) ? await explain(pod, known) : undefined;
     }
   }
 
@@ -154,7 +171,6 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     pod = state;
     if ((isRunning(state) || hasRun(state)) && startedAt === undefined) {
       startedAt = clock.now();
-      obstacle = undefined;
       onLine(`runs in the pod ${name} on the node ${state.spec.nodeName}`);
       output = followLog({
         cluster,
@@ -184,8 +200,9 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
 
   function waiting(): Waiting | undefined {
     const known = pod && waitingOf(pod, needs, settings);
-    if (obstacle) return obstacle;
-    if (known || startedAt === undefined || clock.now() - startedAt < silenceLimit) return known;
+    if (isComplete(known)) return known;
+    if (startedAt === undefined) return callProblem ?? explanation ?? known;
+    if (clock.now() - startedAt < silenceLimit) return undefined;
     const seconds = Math.round((clock.now() - startedAt) / 1000);
     return { lacksStock: false, reason: `${workerId} has run for ${seconds} s; ${silence()}` };
   }
@@ -199,12 +216,11 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
 
   /** Creates the pod. Its state is known from then on, because it may be deleted before a watch reports it. */
   async function createPod(): Promise<void> {
-    const isOver = (): boolean => ended.signal.aborted || deletion !== undefined;
     try {
-      const created = await create?.((...call) => persist(isOver, ...call));
+      const created = await create?.((...call) => persist(unwanted.signal, ...call));
       pod ??= created;
     } catch (error) {
-      if (isOver()) return;
+      if (unwanted.signal.aborted) return;
       reportedEnd = { description: `could not be started: ${messageOf(error)}`, clean: false };
       void remove(0);
     }
@@ -227,6 +243,11 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     update,
     /** Receives the deletion of the pod by others, or by the service. */
     removed: () => void finish(endOfDeleted()),
+    /** Leaves the pod to the next service. */
+    leave(): void {
+      ended.abort();
+      outputClosed.abort();
+    },
     /** Returns true once the pod is created or reported. */
     isKnown: () => pod !== undefined,
   };

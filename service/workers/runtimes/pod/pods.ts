@@ -1,14 +1,15 @@
 import { isIP } from "node:net";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import type { Logger } from "pino";
 import { z } from "zod";
 import { messageOf, StartError } from "../../../errors";
 import type { SteadyClock } from "../../../steady-clock";
 import type { ServerPorts } from "../../worker-server";
-import { CallError } from "../json-client";
+import { type Call, CallError } from "../json-client";
 import type { ImageRuntime, StartRequest, Survivor, WorkerProcess, WorkerStart } from "../runtime";
 import { checkAccess, toStartError } from "./access";
-import { loadCluster, retryPause } from "./cluster";
+import { alreadyExists, loadCluster, retryPause } from "./cluster";
 import { serviceName } from "./manifest";
 import { openPodPlace, serviceIdOf } from "./place";
 import { startPod } from "./pod";
@@ -21,6 +22,9 @@ const watchEvent = z.object({ type: z.string(), object: z.looseObject({}) });
 
 /** Duration of a watch, s; the list after it finds what an interrupted watch may have missed. */
 const watchDuration = 600;
+
+/** Maximum time of the check that no pod remains, ms. */
+const closeTimeout = 5000;
 
 /** Runs workers as pods of a Kubernetes cluster. */
 export async function createPods({
@@ -52,13 +56,13 @@ export async function createPods({
     );
   const workerUrl = settings.workerUrl?.replace(/\/$/, "") ?? `http://${serviceName}.${cluster.namespace}.svc:${port}`;
 
-  /** If the address is one of this machine, listens there for workers only; otherwise something forwards it to the service. */
+  /** If the address is one of this machine, without TLS, listens there for workers only; otherwise something forwards it to the service. */
   async function listen(): Promise<Record<string, string>> {
     const { context, displayUrl, namespace } = cluster;
     const url = new URL(workerUrl);
     const address = url.hostname.replace(/^\[|\]$/g, "");
     const urlPort = Number(url.port) || 80;
-    let isForwarded = isIP(address) === 0;
+    let isForwarded = url.protocol === "https:" || isIP(address) === 0;
     if (!isForwarded)
       await listenForWorkers(address, urlPort).catch((error: NodeJS.ErrnoException) => {
         isForwarded = error.code === "EADDRNOTAVAIL";
@@ -73,7 +77,7 @@ export async function createPods({
     const place = `the namespace ${namespace} of ${displayUrl}`;
     const remains = podPlace.remains(place);
     podPlace.set(place);
-    const forwarding = isForwarded && context !== undefined ? "   not of this machine: forward it to this service" : "";
+    const forwarding = isForwarded && context !== undefined ? "   forward it to this service" : "";
     return {
       cluster: context === undefined ? displayUrl : `${displayUrl}   context ${context}`,
       namespace,
@@ -82,7 +86,8 @@ export async function createPods({
     };
   }
 
-  const list = async () => podList.parse(await cluster.call("GET", cluster.path("pods"), { query: { labelSelector } }));
+  const list = async (call: Call = {}) =>
+    podList.parse(await cluster.call("GET", cluster.path("pods"), { query: { labelSelector }, ...call }));
 
   /** Applies the state of a pod, or removes it if it has no worker. */
   function update(pod: Pod): void {
@@ -95,7 +100,7 @@ export async function createPods({
         .catch((error: unknown) => log.warn({ pod: name }, `a pod of an earlier service remains: ${messageOf(error)}`));
   }
   /** Ends the worker of a deleted pod. If its creation still creates the pod again, that pod has no worker. */
-  function end(name: string): void {
+  function remove(name: string): void {
     pods.get(name)?.removed();
     pods.delete(name);
   }
@@ -103,31 +108,27 @@ export async function createPods({
   /** Follows the pods from a version on; resolves when the watch has ended. */
   async function watch(resourceVersion: string): Promise<void> {
     const query = { labelSelector, watch: "1", resourceVersion, timeoutSeconds: String(watchDuration) };
-    const stream = await cluster.open("GET", cluster.path("pods"), { query, signal: closed.signal });
-    let interruption: CallError | undefined;
-    stream.once("error", (error) => {
-      interruption = cluster.interruption(error);
-    });
-    // A proxy may keep the connection although the API server is gone.
-    const ended = new AbortController();
-    clock.sleep((watchDuration + 30) * 1000, ended.signal).then(
-      () => stream.destroy(new Error("the watch does not end")),
-      () => undefined,
-    );
+    const over = new AbortController();
+    // A proxy may keep the connection, also without a response, although the API server is gone.
+    const end = () => over.abort();
+    clock.sleep((watchDuration + 30) * 1000, over.signal).then(end, () => undefined);
+    const signal = AbortSignal.any([closed.signal, over.signal]);
+    let stream: Readable | undefined;
     try {
+      stream = await cluster.open("GET", cluster.path("pods"), { query, signal });
       for await (const line of createInterface({ input: stream })) {
         const { type, object } = watchEvent.parse(JSON.parse(line));
         if (type === "ERROR") return;
         const pod = podShape.parse(object);
-        if (type === "DELETED") end(pod.metadata.name);
+        if (type === "DELETED") remove(pod.metadata.name);
         else update(pod);
       }
     } catch (error) {
-      throw interruption ?? error;
+      throw error instanceof CallError ? error : cluster.interruption(error);
     } finally {
-      ended.abort();
       // A later error of the connection would be unhandled.
-      stream.destroy();
+      stream?.destroy();
+      end();
     }
   }
 
@@ -142,7 +143,7 @@ export async function createPods({
         isAway = false;
         for (const pod of items) update(pod);
         for (const { metadata: listed } of items) known.delete(listed.name);
-        for (const name of known.keys()) end(name);
+        for (const name of known.keys()) remove(name);
         await watch(metadata.resourceVersion);
       } catch (error) {
         if (closed.signal.aborted) return;
@@ -162,8 +163,11 @@ export async function createPods({
   ): Promise<Pod> {
     const { volumeId, volumeSizeInGb } = worker.environment.container;
     const path = cluster.path(`pods/${objectName(worker.workerId)}`);
-    const headers = { "content-type": "application/merge-patch+json" };
-    const ensure = (kind: string, object: object) => call("POST", cluster.path(kind), { body: object, accepts: 409 });
+    const headers = { "content-type": "application/strategic-merge-patch+json" };
+    const ensure = (kind: string, body: object) =>
+      call("POST", cluster.path(kind), { body }).catch((error: unknown) => {
+        if (!(error instanceof CallError && alreadyExists(error))) throw error;
+      });
     if (volumeId !== undefined) {
       const name = objectName(volumeId);
       await ensure("persistentvolumeclaims", claimBody(volumeId, volumeSizeInGb, serviceId, settings));
@@ -234,8 +238,11 @@ export async function createPods({
 
     async close(): Promise<void> {
       closed.abort();
+      for (const worker of pods.values()) worker.leave();
       await following;
-      if (following) podPlace.clear();
+      if (!following) return;
+      const { items } = await list({ signal: AbortSignal.timeout(closeTimeout) });
+      if (items.length === 0) podPlace.clear();
     },
   } satisfies ImageRuntime;
 }

@@ -24,10 +24,10 @@ export const containerName = "worker";
 export const objectName = (id: string): string => `serverless-compute-${id}`;
 
 /** The gate that keeps a pod from being scheduled before its Secret exists. */
-const gate = "serverless-compute/secret";
+export const gate = "serverless-compute/secret";
 
-/** A merge patch that removes the gate. */
-export const openGate = { spec: { schedulingGates: null } };
+/** A strategic merge patch that removes the gate, and no others, such as those of a queue for pods. */
+export const openGate = { spec: { schedulingGates: [{ $patch: "delete", name: gate }] } };
 
 const gibibytes = (count: number): string => `${count}Gi`;
 
@@ -55,10 +55,9 @@ function affinityOf({ gpuTypeIds, dataCenterIds }: ContainerNeeds, settings: Kub
   const zones = dataCenterIds.flatMap((id) => settings.zones[id] ?? []);
   const inZones = zones.length === 0 ? [] : [isOneOf("topology.kubernetes.io/zone", zones)];
   const types = gpuTypeIds.length > 0 ? gpuTypeIds.map((id) => nodesOf(id, settings)) : [[]];
-  const nodeSelectorTerms = types
-    .map((labelsOfType) => ({ matchExpressions: [...labelsOfType, ...inZones] }))
-    .filter(({ matchExpressions }) => matchExpressions.length > 0);
-  if (nodeSelectorTerms.length === 0) return {};
+  const nodeSelectorTerms = types.map((labelsOfType) => ({ matchExpressions: [...labelsOfType, ...inZones] }));
+  // For Kubernetes, a term without requirements selects no nodes.
+  if (nodeSelectorTerms.some(({ matchExpressions }) => matchExpressions.length === 0)) return {};
   return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } };
 }
 
@@ -176,7 +175,7 @@ export function secretBody(
 
 const storageOf = (sizeInGb: number) => ({ resources: { requests: { storage: gibibytes(sizeInGb) } } });
 
-/** A merge patch that changes the size of a claim. */
+/** A strategic merge patch that changes the size of a claim. */
 export const sizePatch = (sizeInGb: number) => ({ spec: storageOf(sizeInGb) });
 
 /** The claim of a network volume. */

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { ContainerNeeds } from "../../../resources/endpoint-lookup";
 import { endWithCode, outOfMemory, type ProgramEnd, type Waiting } from "../runtime";
 import type { KubernetesSettings } from "./settings";
-import { containerName } from "./spec";
+import { containerName, gate } from "./spec";
 
 /** A part of a response with Kubernetes' explanation of it. */
 export const explained = z.object({ reason: z.string().default(""), message: z.string().default("") });
@@ -16,7 +16,10 @@ export const podShape = z.object({
     annotations: z.record(z.string(), z.string()).default({}),
     deletionTimestamp: z.string().optional(),
   }),
-  spec: z.object({ nodeName: z.string().optional() }),
+  spec: z.object({
+    nodeName: z.string().optional(),
+    schedulingGates: z.array(z.object({ name: z.string() })).default([]),
+  }),
   status: explained
     .extend({
       phase: z.string().default("Pending"),
@@ -85,10 +88,12 @@ export function endOf(pod: Pod, { cpu }: ContainerNeeds): ProgramEnd | undefined
     return failed(`could not be started: ${waiting.reason}: ${text}${hintFor(text)}`);
   }
   if (phase === "Failed" && reason !== "") return endedByKubernetes({ reason, message });
+  const isDeleted = pod.metadata.deletionTimestamp !== undefined;
+  // Its node may be lost, so that Kubernetes would keep it.
+  if (isDeleted && !isRunning(pod) && !terminated) return deletionOf(pod);
   if (terminated?.reason === "StartError") return failed(`could not be started: ${terminated.message}`);
   if (terminated?.reason === "OOMKilled") return outOfMemory(cpu?.memoryInGb, " (OOMKilled)");
   if (!terminated) return phase === "Failed" ? failed("ended as Failed") : undefined;
-  const isDeleted = pod.metadata.deletionTimestamp !== undefined;
   return isDeleted ? deletionOf(pod) : (evictionOf(pod) ?? endWithCode(terminated.exitCode));
 }
 
@@ -129,6 +134,12 @@ export function waitingOf(pod: Pod, needs: ContainerNeeds, settings: KubernetesS
     const hint = schedulingHint(text, needs, settings);
     return { lacksStock: true, reason: `no node of the cluster has room for ${pod.metadata.name}: ${text}${hint}` };
   }
+  const gates = pod.spec.schedulingGates.map(({ name }) => name).filter((name) => name !== gate);
+  if (gates.length > 0)
+    return {
+      lacksStock: false,
+      reason: `the pod ${pod.metadata.name} waits: its scheduling gates have not been removed: ${gates.join(", ")}`,
+    };
   const ready = pod.status.conditions.find(({ type }) => type === "Ready");
   // Without a reason, the condition comes from the controller of nodes; a container that is not ready has one.
   if (isRunning(pod) && ready?.status === "False" && ready.reason === "")

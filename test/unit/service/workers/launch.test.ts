@@ -10,7 +10,13 @@ function useStarter(type = "QB") {
   const resources = useResources();
   const secret = resources.secrets.create({ name: "token", value: "hush-hush" });
   const templateId = resources.template({ env: { TOKEN: "{{ RUNPOD_SECRET_token }}" } });
-  const { id } = resources.endpoints.create({ templateId, type, scalerType: "REQUEST_COUNT" });
+  const volumeId = resources.volume();
+  const { id } = resources.endpoints.create({
+    templateId,
+    type,
+    scalerType: "REQUEST_COUNT",
+    networkVolumeId: volumeId,
+  });
   const starts: WorkerStart[] = [];
   const lines: string[] = [];
   const unsent: unknown[] = [];
@@ -31,7 +37,7 @@ function useStarter(type = "QB") {
   });
   const group: Parameters<typeof starter.start>[0] = { endpointId: id, loggedProblem: undefined };
   const start = () => starter.start(group);
-  return { ...resources, id, secret, starter, start, starts, lines, unsent, faults, run };
+  return { ...resources, id, secret, volumeId, starter, start, starts, lines, unsent, faults, run };
 }
 
 test("a worker of a queue gets its variables, its identity and the addresses of its calls", () => {
@@ -90,9 +96,11 @@ test("a worker whose environment cannot be read does not start, with the reason"
 
 type Rig = ReturnType<typeof useStarter>;
 const change = ({ secrets, secret }: Rig) => secrets.updateValue({ id: secret.id, value: "changed" });
+const enlarge = ({ volumes, volumeId }: Rig) => volumes.update(volumeId, { size: 20 });
 
 test.each<[string, (rig: Rig) => unknown, boolean, { isCurrent: boolean } | undefined]>([
   ["with the same configuration continues", () => undefined, false, { isCurrent: true }],
+  ["whose volume is larger now continues", enlarge, false, { isCurrent: true }],
   ["with another configuration ends", change, false, undefined],
   ["with another configuration and a job continues", change, true, { isCurrent: false }],
   ["without a readable environment ends", ({ secrets, secret }) => secrets.remove(secret.id), true, undefined],

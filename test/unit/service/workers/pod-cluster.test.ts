@@ -242,10 +242,42 @@ describe("the log of a pod", () => {
     expect(await readLog([{ lines: "", status: 404 }])).toMatchObject({ lines: [], queries: [epoch] });
   });
 
-  test("of an adopted worker begins at the adoption", async () => {
-    const lines = ["2025-12-31T23:59:59.9Z before\n", "2026-01-01T00:00:01.1Z after\n"].join("");
+  test.each([
+    ["2025-12-31T23:59:59.9Z", "2026-01-01T00:00:01.1Z"],
+    ["2026-01-01T00:59:59.9+01:00", "2026-01-01T01:00:01.1+01:00"],
+    ["2025-12-31T18:59:59.9-05:00", "2025-12-31T19:00:01.1-05:00"],
+  ])("of an adopted worker begins at the adoption, whatever the offset of its node (%s)", async (before, after) => {
+    const lines = `${before} before\n${after} after\n`;
     const log = await readLog([{ lines }], { since: Date.parse("2026-01-01") });
     expect(log.queries).toEqual(["2026-01-01T00:00:00.000Z"]);
     expect(log.lines).toEqual(["after"]);
+  });
+
+  test("contains all lines after a change of the offset, also those of one millisecond, and none without a time", async () => {
+    const times = [
+      "2026-10-25T02:59:59.9+02:00",
+      "2026-10-25T02:00:00.1+01:00",
+      "2026-10-25T02:00:00.100000001+01:00",
+      "2026-10-25T02:00:00.1000001+01:00",
+    ];
+    const part = { lines: `failed to read\n${times.map((time, index) => `${time} ${index}\n`).join("")}` };
+    expect((await readLog([part, part], { last: 2 })).lines).toEqual(["0", "1", "2", "3"]);
+  });
+
+  test("that has not begun when it is no longer read is no problem", async () => {
+    const closed = new AbortController();
+    const { cluster } = await useCluster(() => closed.abort());
+    const problems: string[] = [];
+    await followLog({
+      cluster,
+      path: cluster.path("pods/p"),
+      clock: new ManualClock(),
+      onLine: () => undefined,
+      onProblem: (reason) => problems.push(reason),
+      hasEnded: () => true,
+      signal: closed.signal,
+      since: 0,
+    });
+    expect(problems).toEqual([]);
   });
 });

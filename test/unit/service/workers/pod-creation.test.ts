@@ -3,6 +3,10 @@ import { describe, expect, test } from "vitest";
 import { name, podOf } from "./support/api-server";
 import { rejection, useWorker } from "./support/pod-runtime";
 
+/** The message of a creation at the same time as another one with the same quota. */
+const conflict =
+  'Operation cannot be fulfilled on resourcequotas "few": the object has been modified; please apply your changes to the latest version and try again';
+
 describe("a worker", () => {
   test("that the API server rejects ends with the reason", async () => {
     const { api, start } = await useWorker();
@@ -21,6 +25,7 @@ describe("a worker", () => {
     [401, "Unauthorized"],
     [500, "etcd is slow"],
     [429, "too many requests"],
+    [409, conflict],
   ])("waits while the API server responds with %i %s", async (status, message, lacksStock = false) => {
     const { api, start } = await useWorker();
     api.replaced.set("POST pods", rejection(status, message));
@@ -40,6 +45,39 @@ describe("a worker", () => {
     const process = start();
     const reason = expect.stringMatching(`${message}.*; restart the service after a change of the kubeconfig$`);
     await expect.poll(() => process.waiting?.()).toMatchObject({ reason });
+  });
+
+  test.each(["persistentvolumeclaims", "pods", "secrets"])(
+    "is created again after a conflict about a quota, not about an existing object, of its %s",
+    async (kind) => {
+      const { api, start } = await useWorker({ volumeId: "v1", volumeSizeInGb: 1, mountPaths: ["/m"] });
+      api.replaced.set(`POST ${kind}`, rejection(409, conflict));
+      const process = start();
+      await expect.poll(() => process.waiting?.()).toEqual({ reason: conflict, lacksStock: false });
+      api.replaced.delete(`POST ${kind}`);
+      await expect.poll(api.changes).toContain(`PATCH pods/${name}`);
+    },
+  );
+
+  test("is created again after growing pauses", async () => {
+    const { api, start, sleeps } = await useWorker();
+    api.replaced.set("POST pods", rejection(403, "exceeded quota: few"));
+    start();
+    await expect.poll(() => api.calls.filter((call) => call === "POST pods").length).toBe(6);
+    const pauses = sleeps.filter((ms) => ms < 30_000);
+    expect(pauses).toEqual(expect.arrayContaining([1000, 2000, 4000, 8000]));
+    expect(pauses.filter((ms) => ms === 1000)).toHaveLength(1);
+  });
+
+  test("that is stopped while it waits for a quota ends at once", async () => {
+    const { api, start } = await useWorker();
+    api.replaced.set("POST pods", rejection(403, "exceeded quota: few"));
+    const process = start();
+    await expect.poll(() => api.calls.filter((call) => call === "POST pods").length).toBe(4);
+    api.replaced.set(`DELETE pods/${name}`, rejection(404, "not found"));
+    process.kill();
+    await process.ended;
+    expect(api.calls.filter((call) => call === "POST pods")).toHaveLength(5);
   });
 
   test("starts although the API server rejects most calls, each of which is sent again", async () => {
@@ -97,6 +135,49 @@ describe("a worker", () => {
     await expect
       .poll(() => process.waiting?.())
       .toEqual({ reason: `the pod ${name} waits: Pulling: details`, lacksStock: false });
+  });
+
+  test.each([
+    ["no scheduler has placed it yet", {}],
+    ["the node node-1 has not started it", { nodeName: "node-1" }],
+  ])("without any event waits for a stated reason: %s", async (reason, spec) => {
+    const { api, start } = await useWorker();
+    const process = start();
+    await expect.poll(api.changes).toHaveLength(3);
+    api.emit("MODIFIED", { ...podOf(name, {}), spec });
+    await expect
+      .poll(() => process.waiting?.())
+      .toEqual({ reason: `the pod ${name} waits: ${reason}`, lacksStock: false });
+  });
+
+  test("waits for the event of its claim only while its status names the claim", async () => {
+    const { api, start } = await useWorker({ volumeId: "v1", volumeSizeInGb: 1, mountPaths: ["/m"] });
+    const event = { reason: "ProvisioningFailed", message: "no disk", lastTimestamp: "2026-01-01T00:00:00Z" };
+    api.replaced.set("GET events", { status: 200, json: { items: [event] } });
+    const process = start();
+    await expect.poll(api.changes).toHaveLength(5);
+    const report = (message: string) => {
+      const conditions = [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message }];
+      api.emit("MODIFIED", { ...podOf(name, { conditions }), spec: {} });
+    };
+    report("pod has unbound immediate PersistentVolumeClaims");
+    const reason = `the pod ${name} waits: ProvisioningFailed: no disk`;
+    await expect.poll(() => process.waiting?.()).toEqual({ reason, lacksStock: true });
+    report("1 Insufficient nvidia.com/gpu");
+    const lack = expect.stringContaining("Insufficient nvidia.com/gpu");
+    await expect.poll(() => process.waiting?.()).toEqual({ reason: lack, lacksStock: true });
+    // Longer than the time after which events are read.
+    await systemClock.sleep(2000);
+    expect(process.waiting?.()).toMatchObject({ reason: lack });
+  });
+
+  test("whose pod is deleted before it runs, on a node that does not respond, ends, and its pod is deleted", async () => {
+    const { api, start } = await useWorker();
+    const process = start();
+    await expect.poll(api.changes).toHaveLength(3);
+    api.emit("MODIFIED", podOf(name, {}, { deletionTimestamp: "2026-01-01T00:00:00Z" }));
+    expect(await process.ended).toMatchObject({ description: "was deleted from the cluster" });
+    expect(api.changes()).toContain("grace 0");
   });
 
   test("that exists is not created twice after a lost response", async () => {

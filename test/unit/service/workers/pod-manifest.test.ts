@@ -77,7 +77,9 @@ const rules: [string, Options, property: string, value: unknown][] = [
     `${container}.startupProbe.httpGet`,
     { path: "/healthz", port: 7337, httpHeaders: [{ name: "Host", value: "serverless-compute" }] },
   ],
-  ["the Service leads to the service's pod", {}, "Service.spec", { selector: own, ports: [{ port: 7337 }] }],
+  ["the Service leads to the service's pod", {}, "Service.spec.selector", own],
+  ["the Service has the service's port", {}, "Service.spec.ports", [{ port: 7337 }]],
+  ["workers reach a service that ends", {}, "Service.spec.publishNotReadyAddresses", true],
   ["the pod has the labels of the Service", {}, "Deployment.spec.template.metadata.labels", own],
   [
     "only the service can call workers",

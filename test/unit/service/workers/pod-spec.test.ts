@@ -71,6 +71,24 @@ const rules: [rule: string, of: PodCase, property: string, value: unknown][] = [
     "affinity",
     onNodes([isIn("gpu", "mi300x"), isIn("pool", "big")]),
   ],
+  [
+    "a GPU type whose labels select all nodes does so beside another type",
+    {
+      needs: { gpus: 1, gpuTypeIds: ["NVIDIA A40", "NVIDIA L4"] },
+      settings: { gpuNodes: { "NVIDIA L4": { nodeSelector: {} } } },
+    },
+    "affinity",
+    undefined,
+  ],
+  [
+    "a GPU type whose labels select all nodes does so in the zones of the data centres",
+    {
+      needs: { gpus: 1, gpuTypeIds: ["NVIDIA A40", "NVIDIA L4"], dataCenterIds: ["EU-RO-1"] },
+      settings: { gpuNodes: { "NVIDIA L4": { nodeSelector: {} } }, zones: { "EU-RO-1": "a" } },
+    },
+    "affinity",
+    onNodes([isIn(product, "NVIDIA-A40"), isIn(zone, "a")], [isIn(zone, "a")]),
+  ],
   ["a data centre without a zone selects no nodes", { needs: { dataCenterIds: ["EU-RO-1"] } }, "affinity", undefined],
   [
     "each GPU type selects nodes in all zones of the data centres",

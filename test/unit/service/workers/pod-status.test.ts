@@ -87,6 +87,11 @@ describe("the end of a pod", () => {
       const deleted = { ...pod, metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
       return [`a deletion by others instead of exit code ${code}`, deleted, "was deleted from the cluster"];
     }),
+    ...[undefined, { waiting: { reason: "ContainerCreating" } }].map((state): [string, Pod, string] => {
+      const { metadata, ...pod } = podOf(disruption("True"), state);
+      const deleted = { ...pod, metadata: { ...metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+      return ["the eviction from a node that has not started it", deleted, eviction];
+    }),
     ["an exit code", podOf({ phase: "Failed" }, terminated(128)), "ended with exit code 128"],
     ["a signal", podOf({ phase: "Failed" }, terminated(129)), "ended with exit code 129 (signal 1)"],
     ["the last signal", podOf({ phase: "Failed" }, terminated(159)), "ended with exit code 159 (signal 31)"],
@@ -161,6 +166,19 @@ describe("the reason why a pod waits", () => {
     expect(waitingOf(unscheduled(`0/1 nodes are available: ${message}`), { ...needs, ...more }, settings)).toEqual({
       lacksStock: true,
       reason: `${noRoom}${text}`,
+    });
+  });
+
+  test("is a scheduling gate of another program", () => {
+    const gated = (...names: string[]) =>
+      podShape.parse({
+        metadata: { name: "pod-1", uid: "u" },
+        spec: { schedulingGates: ["serverless-compute/secret", ...names].map((name) => ({ name })) },
+      });
+    expect(waitingOf(gated(), needs, settings)).toBeUndefined();
+    expect(waitingOf(gated("queue.test/admission", "b"), needs, settings)).toEqual({
+      lacksStock: false,
+      reason: "the pod pod-1 waits: its scheduling gates have not been removed: queue.test/admission, b",
     });
   });
 

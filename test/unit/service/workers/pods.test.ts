@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { prepareDataFolder } from "../../../../service/store/data-folder";
 import { labels } from "../../../../service/workers/runtimes/pod/spec";
 import { scratchFolder } from "../../../support/folders";
-import { name, podOf, useApiServer } from "./support/api-server";
+import { type ApiServer, name, podOf, useApiServer } from "./support/api-server";
 import { exited, port, rejection, running, useRuntime, useWorker, workerOf } from "./support/pod-runtime";
 
 describe("a worker", () => {
@@ -125,14 +125,18 @@ describe("a service that starts", () => {
     expect(await process.ended).toMatchObject({ description: "was deleted from the cluster" });
   });
 
-  test("lists its pods again if a watch does not end in time", async () => {
-    const api = await useApiServer();
-    const { pods } = await useRuntime({ speed: 5000 });
-    await pods.open();
-    await pods.listen();
-    onTestFinished(() => pods.close());
-    await expect.poll(() => api.calls.filter((call) => call === "watch").length).toBeGreaterThan(1);
-  });
+  test.each([false, true])(
+    "lists its pods again if a watch does not end in time, without a response: %s",
+    async (isHeld) => {
+      const api = await useApiServer();
+      if (isHeld) onTestFinished(api.hold("watch"));
+      const { pods } = await useRuntime({ speed: 5000 });
+      await pods.open();
+      await pods.listen();
+      onTestFinished(() => pods.close());
+      await expect.poll(() => api.calls.filter((call) => call === "watch").length).toBeGreaterThan(1);
+    },
+  );
 
   test("lists its pods again if the version of its watch is too old", async () => {
     const { api, warnings } = await useWorker();
@@ -178,6 +182,44 @@ describe("a service that starts", () => {
     expect(await startIn("gpu")).toMatchObject({ earlier: undefined });
   });
 
+  test.each([
+    ["that remain after its stop", (api: ApiServer) => api.pods.set(name, podOf(name, running)), undefined],
+    [
+      "if their end cannot be confirmed",
+      (api: ApiServer) => api.replaced.set("GET pods", rejection(503, "away")),
+      "away",
+    ],
+  ])("names the place of pods %s", async (_which, prepare, problem) => {
+    const api = await useApiServer();
+    const dataFolder = scratchFolder();
+    const { pods } = await useRuntime({ dataFolder });
+    await pods.listen();
+    await expect.poll(() => api.watches.size).toBe(1);
+    prepare(api);
+    if (problem === undefined) await pods.close();
+    else await expect(pods.close()).rejects.toThrow(problem);
+    api.replaced.delete("GET pods");
+    const next = await useRuntime({ dataFolder, settings: { namespace: "other" } });
+    onTestFinished(() => next.pods.close());
+    expect(await next.pods.listen()).toHaveProperty("earlier");
+  });
+
+  test("leaves the pods that it adopted if it cannot start, and reads their logs no longer", async () => {
+    const api = await useApiServer([podOf(name, running, owned)]);
+    const proceed = api.hold(`GET pods/${name}/log`);
+    onTestFinished(proceed);
+    const { pods } = await useRuntime();
+    const { survivors } = await pods.open();
+    const { worker, lines } = workerOf();
+    const process = survivors[0]?.adopt(worker, undefined);
+    await expect.poll(() => api.calls).toContain(`GET pods/${name}/log`);
+    await pods.close();
+    await expect.poll(api.openCalls).toBe(0);
+    expect(await Promise.race([process?.ended, Promise.resolve("not ended")])).toBe("not ended");
+    expect(api.changes()).toEqual([]);
+    expect(lines).toEqual([`runs in the pod ${name} on the node node-1`]);
+  });
+
   test("requires an address for workers outside of a cluster", async () => {
     await useApiServer();
     await expect(useRuntime({ settings: { workerUrl: undefined } })).rejects.toThrow(
@@ -185,12 +227,13 @@ describe("a service that starts", () => {
     );
   });
 
-  const forwarded = "   not of this machine: forward it to this service";
+  const forwarded = "   forward it to this service";
   test.each([
     ["http://10.0.0.1:7338/", undefined, ["10.0.0.1:7338"], "http://10.0.0.1:7338"],
     ["http://10.0.0.1", undefined, ["10.0.0.1:80"], "http://10.0.0.1"],
     ["http://[fd00::1]:7338", undefined, ["fd00::1:7338"], "http://[fd00::1]:7338"],
     ["http://workers.test:7338", undefined, [], `http://workers.test:7338${forwarded}`],
+    ["https://10.0.0.1:7338", undefined, [], `https://10.0.0.1:7338${forwarded}`],
     ["http://10.0.0.1:7338", "EADDRNOTAVAIL", ["10.0.0.1:7338"], `http://10.0.0.1:7338${forwarded}`],
     [`http://10.0.0.1:${port}`, "EADDRINUSE", [`10.0.0.1:${port}`], `http://10.0.0.1:${port}`],
     ["http://10.0.0.1:7338", "EADDRINUSE", ["10.0.0.1:7338"], undefined],

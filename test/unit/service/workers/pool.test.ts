@@ -15,8 +15,8 @@ import { runningProgram } from "./support/managed-worker";
 
 const crashed = { description: "ended with exit code 3", clean: false, lastErrors: [] };
 
-/** The pool of one endpoint, which needs one worker. Its workers start unless there is a `lack`. */
-async function usePool() {
+/** The pool of one endpoint, which needs one worker. Its workers start unless there is a `lack`; it starts itself if `isStarted`. */
+async function usePool(isStarted = true) {
   const { endpoints, template, lookup } = useResources();
   const { id } = endpoints.create({ templateId: template(), workersMin: 1, workersMax: 1 });
   const { jobs, events, newJob } = useJobs();
@@ -38,7 +38,7 @@ async function usePool() {
   const [waitingWork, hasExternalWorkers] = [() => [], () => false];
   const parts = { registry, dispatcher, events, waitingWork, hasExternalWorkers, starter, clock, timings, log };
   const pool = createWorkerPool({ ...parts, endpoints: lookup });
-  pool.start();
+  if (isStarted) pool.start();
   onTestFinished(async () => {
     for (const end of ends) end(crashed);
     await pool.stop();
@@ -65,6 +65,14 @@ async function usePool() {
       await jobs.submit(newJob({ endpointId: id }));
       const [delivery] = await dispatcher.takeJobs(worker, 1, undefined, new AbortController().signal);
       return { worker, jobId: delivery?.job.id ?? "" };
+    },
+    /** Continues a worker of an earlier service. Returns it with the requests for its program. */
+    adopt(isCurrent: boolean) {
+      const ended = new Promise<ProcessEnd>((end) => ends.push(end));
+      const { process, calls } = runningProgram({ ended });
+      const endpoint = lookup.get(id);
+      if (endpoint) pool.adopt(endpoint, { id: "adopted", process, image: "acme/chat:1", redact: String }, isCurrent);
+      return { worker: registry.find(id, "adopted"), calls };
     },
     /** Ends the program of the last worker. */
     async crash() {
@@ -121,6 +129,27 @@ test("a worker that the service ended during a job is no problem", async () => {
   expect(problem()).toBeUndefined();
   expect(group.backoff.failures).toBe(0);
 });
+
+test("an adopted worker with an outdated configuration ends after its jobs, which it gets later", async () => {
+  const { adopt, advance } = await usePool();
+  const { worker, calls } = adopt(false);
+  worker?.reassigned("job", false, timings.returnGrace);
+  await advance();
+  expect(calls).toEqual([]);
+  worker?.released("job");
+  await advance();
+  expect(calls).toEqual([`stop within ${timings.killGrace} ms`]);
+});
+
+test.each([true, false])(
+  "a service that cannot start leaves the workers that it adopted (current: %s)",
+  async (isCurrent) => {
+    const { adopt, pool } = await usePool(false);
+    const { calls } = adopt(isCurrent);
+    await pool.stop();
+    expect(calls).toEqual([]);
+  },
+);
 
 test("a changed endpoint has no problem, and its next worker starts immediately", async () => {
   const { id, pool, lack, ids, runJob, crash, advance, problem } = await usePool();

@@ -20,12 +20,15 @@ export const podOf = (name: string, status: object, metadata: object = {}): Pod 
   spec: { nodeName: "node-1" },
   status,
 });
+export type ApiServer = Awaited<ReturnType<typeof useApiServer>>;
+
 /** An API server with these pods; `respond` replaces responses. */
 export async function useApiServer(existing: Pod[] = []) {
   const calls: string[] = [];
   const watches = new Set<ServerResponse>();
   const replaced = new Map<string, { status: number; json: object } | undefined>();
   const pods = new Map(existing.map((pod) => [pod.metadata.name, pod]));
+  const open = new Set<ServerResponse>();
   const held = new Map<string, Promise<void>>();
   let log = "";
   let accepted = 1;
@@ -34,6 +37,8 @@ export async function useApiServer(existing: Pod[] = []) {
     for (const watch of watches) watch.write(`${JSON.stringify({ type, object: pod })}\n`);
   };
   const server = createServer(async (request, response) => {
+    open.add(response);
+    response.once("close", () => open.delete(response));
     const { pathname, searchParams } = new URL(request.url ?? "", "http://api");
     const body = Object(JSON.parse((await text(request)) || "{}"));
     const path = pathname.replace(namespace, "");
@@ -42,7 +47,7 @@ export async function useApiServer(existing: Pod[] = []) {
     if (!isReview && !searchParams.has("dryRun")) calls.push(searchParams.has("watch") ? "watch" : call);
     const send = (value: object, status = 200): unknown => response.writeHead(status).end(JSON.stringify(value));
     const items = [...pods.values()];
-    await held.get(call);
+    await held.get(searchParams.has("watch") ? "watch" : call);
     if (!isReview && ++count % accepted > 0) return send({ message: "too many requests" }, 429);
     const replacement = replaced.get(call);
     if (replacement) return send(replacement.json, replacement.status);
@@ -73,7 +78,9 @@ export async function useApiServer(existing: Pod[] = []) {
     replaced,
     pods,
     watches,
-    /** Delays a call until the returned function is called; a list contains the pods from before. */
+    /** Number of calls without a complete response. */
+    openCalls: () => open.size,
+    /** Delays a call, such as "GET pods" or "watch", until the returned function is called; a list contains the pods from before. */
     hold(call: string): () => void {
       const { promise, resolve } = deferred();
       held.set(call, promise);

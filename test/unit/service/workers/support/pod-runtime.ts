@@ -42,16 +42,22 @@ export async function useRuntime({
   const warn = (...words: unknown[]): void => void warnings.push(String(words.at(-1)));
   const kubernetes = kubernetesShape.parse({ workerUrl: "http://workers.test:7338/", ...settings });
   const log = { info: warn, warn };
+  const sleeps: number[] = [];
+  const clock = acceleratedClock(speed);
+  const sleep: typeof clock.sleep = (ms, signal) => {
+    sleeps.push(ms);
+    return clock.sleep(ms, signal);
+  };
   const options = {
     kubernetes,
     dataFolder,
     port,
     listenForWorkers,
-    clock: steadyClock(acceleratedClock(speed)),
+    clock: steadyClock({ ...clock, sleep }),
     log,
   };
   const pods = await createPods(options);
-  return { pods, warnings };
+  return { pods, warnings, sleeps };
 }
 
 /** A worker with its output. */
@@ -75,7 +81,7 @@ export async function useWorker(
   serverPorts?: { port: number; healthPort: number },
 ) {
   const api = await useApiServer();
-  const { pods, warnings } = await useRuntime();
+  const { pods, warnings, sleeps } = await useRuntime();
   await pods.open();
   await pods.listen();
   onTestFinished(() => pods.close());
@@ -85,5 +91,5 @@ export async function useWorker(
   const preparation = pods.prepare({ image: "acme/x:1", dockerArgs: "", serverPorts: ports, program: undefined });
   const start = "start" in preparation ? preparation.start : undefined;
   if (!start) throw new Error("no worker can be started");
-  return { api, pods, warnings, lines, start: () => start(worker) };
+  return { api, pods, warnings, sleeps, lines, start: () => start(worker) };
 }
