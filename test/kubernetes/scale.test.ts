@@ -42,7 +42,11 @@ test(`${workers} workers start from 0, take few requests to the API server, and 
   const templateId = stringAt(await request("GET", endpoint), "templateId");
   const jobs = `${service.serverlessUrl}/v2/${id}`;
   const health = async () => (await request("GET", `${jobs}/health`)).json;
-  const figures: Record<string, unknown> = { start: proxy.take() };
+  await expect.poll(proxy.watches).toBe(1);
+  const start = proxy.take();
+  const figures: Record<string, unknown> = { start };
+  // docs/guides/run-on-your-cluster.md states the number.
+  expect(Object.values(start).reduce((sum, count) => sum + count)).toBe(16);
 
   // The first jobs end once all workers run one.
   const gate = await useRecorder(cluster.address, workers);
