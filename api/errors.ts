@@ -29,8 +29,8 @@ export interface ApiErrorFacts {
   /** True if the same request may succeed later. */
   retryable: boolean;
   /**
-   * True if the request may have been applied although no response confirms it. Rarely true for idempotent requests, for which this does
-   * not matter.
+   * True if the request may have been applied although no response confirms it. For idempotent requests this does not matter, and it is
+   * true only if the read that confirms one fails, too.
    */
   ambiguous: boolean;
   /** Wait requested by the service (Retry-After), ms. */
@@ -85,8 +85,8 @@ const notFoundText = /not found|does(n't| not) exist|no such|unknown (id|endpoin
 
 /**
  * The only place that interprets the service's messages. The first match applies; a rule without `status` matches every status below 500.
- * GraphQL returns client errors with status 200, so rules for texts precede rules for statuses. Texts of REST errors may be those of an
- * image's registry, so that only its statuses show whether the service rejects the key or limits requests.
+ * GraphQL returns client errors with status 200, so rules for texts precede rules for statuses. A text of REST may be that of an image's
+ * registry, so only the status of a REST response shows a rejected key or a rate limit.
  */
 const rules: Rule[] = [
   { status: [401], category: "auth", code: "unauthorized" },
@@ -140,7 +140,7 @@ const rules: Rule[] = [
   { status: [400, 422], route: /^PATCH /, text: notFoundText, ...missingReference },
   { text: notFoundText, ...notFound },
   {
-    text: /quota|maximum limit|limit (reached|exceeded)|insufficient (funds|balance)/i,
+    text: /quota|maximum limit|(?<!rate )limit (reached|exceeded)|insufficient (funds|balance)/i,
     category: "invalid",
     code: "quota",
   },

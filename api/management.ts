@@ -94,20 +94,20 @@ export interface CallOptions {
   onUnreadable?: ((element: UnreadableElement) => void) | undefined;
 }
 
-/**
- * Interface of the resource types to the management APIs, independent of paths, documents and field names; implemented by each dialect. Calls
- * reject with an ApiError. Reads of a single missing object return undefined; changes and deletes of a missing object reject with
- * category `missing`. Creates are retried only if the service cannot have applied them; after an `ambiguous` error, it may have.
- * `settings` in the options of an update contains the complete settings after the changes, because a dialect may combine several.
- */
 /** What an update of an endpoint needs besides the changes. */
-interface EndpointUpdate {
+export interface EndpointUpdate {
   /** The complete settings after the update. */
   settings?: EndpointSettings | undefined;
   /** Selects the variables that the update changes; the others keep their values. All of them change if it is absent. */
   isChangedVariable?: ((name: string) => boolean) | undefined;
 }
 
+/**
+ * Interface of the resource types to the management APIs, independent of paths, documents and field names; implemented by each dialect. Calls
+ * reject with an ApiError. Reads of a single missing object return undefined; changes and deletes of a missing object reject with
+ * category `missing`. Creates are retried only if the service cannot have applied them; after an `ambiguous` error, it may have.
+ * `settings` in the options of an update contains the complete settings after the changes, because a dialect may combine several.
+ */
 export interface ManagementClient {
   createTemplate(settings: TemplateCreate, options?: CallOptions): Promise<TemplateRecord>;
   /** Changes only the given settings. Fields unknown to this client also stay unchanged. */
@@ -127,7 +127,7 @@ export interface ManagementClient {
 
   /**
    * Requires `templateId`, `imageName` or, with REST v2, both. With REST v2, creates and updates use the template's settings that these
-   * clients have read last. If another program may have changed the template, call `readTemplate` first.
+   * clients have read by id or changed last. If another program may have changed the template, call `readTemplate` first.
    */
   createEndpoint(settings: EndpointSettings, options?: CallOptions): Promise<EndpointRecord>;
   readEndpoint(id: string, options?: CallOptions): Promise<EndpointRecord | undefined>;

@@ -1,6 +1,6 @@
 import { requestInfo } from "../address";
 import { invalidArgument, isApiError, type RequestInfo } from "../errors";
-import type { CallOptions, ManagementClient } from "../management";
+import type { CallOptions, EndpointUpdate, ManagementClient } from "../management";
 import { longValues } from "../redaction";
 import {
   containerFields,
@@ -97,49 +97,44 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
    * The settings that change an endpoint's container. Of a copy of a template, these are all of a new template, otherwise the changed ones,
    * because the others may have other values on purpose. The same applies to variables.
    */
-  const changedContainer: (
-    ...args: [...Parameters<ManagementClient["updateEndpoint"]>, request: RequestInfo]
-  ) => Promise<OwnContainer> = async (id, changes, options, request) => {
-    const { settings = changes, isChangedVariable = () => true } = options ?? {};
-    const { templateId } = settings;
-    const own = ownContainerIn(changes);
-    const readContainer = async () => {
-      const record = await read(v2EndpointRecord, endpoints.of("GET", id), options);
-      return record && endpointFrom(record, undefined);
-    };
-    if (templateId === undefined) {
-      if (!own.env || !options?.isChangedVariable) return own;
-      const { container } = (await readContainer()) ?? {};
-      return { ...own, env: withChangedVariables(container?.env ?? {}, own.env, isChangedVariable) };
-    }
-    const target = await containerFor(settings, request, options);
-    if (changes.templateId !== undefined) return target;
-    const { container, templateId: copiedId } = (await readContainer()) ?? {};
-    if (!container || copiedId !== templateId) return target;
-    const changed = Object.entries(target).filter(([name]) => name !== "env" && Object.hasOwn(changes, name));
-    const env = Object.hasOwn(changes, "env")
-      ? withChangedVariables(container.env, target.env ?? {}, isChangedVariable)
-      : container.env;
-    const marked = withMark({ ...container, env }, templateId, ownContainerIn(settings));
-    return { env: marked.env, ...Object.fromEntries(changed) };
-  };
-
-  /** The complete settings after a change. Someone else may have changed the part of the scaler that the program leaves as it is. */
-  async function settingsAfter(
-    id: string,
+  async function changedContainer(
     changes: EndpointChanges,
-    options?: Parameters<ManagementClient["updateEndpoint"]>[2],
-  ) {
-    const settings: EndpointChanges & Pick<EndpointSettings, "computeType" | "type"> = options?.settings ?? changes;
-    if (hasAny(changes, "scalerType") === hasAny(changes, "scalerValue")) return settings;
-    const { scaling } = (await read(v2EndpointRecord, endpoints.of("GET", id), options)) ?? {};
-    const scalerType = (["QUEUE_DELAY", "REQUEST_COUNT"] as const).find((type) => type === scaling?.type);
-    const scalerValue = scalerType === "REQUEST_COUNT" ? scaling?.requestCount : scaling?.queueDelay;
-    return {
-      ...settings,
-      scalerType: changes.scalerType ?? scalerType ?? settings.scalerType,
-      scalerValue: changes.scalerValue ?? scalerValue ?? settings.scalerValue,
-    };
+    readCurrent: () => Promise<V2EndpointRecord | undefined>,
+    request: RequestInfo,
+    options: CallOptions & EndpointUpdate = {},
+  ): Promise<OwnContainer> {
+    const { settings = changes, isChangedVariable } = options;
+    const own = ownContainerIn(changes);
+    const isCopy = settings.templateId !== undefined;
+    const target = isCopy ? await containerFor(settings, request, options) : own;
+    if (changes.templateId !== undefined || !(isCopy || (own.env && isChangedVariable))) return target;
+    const record = await readCurrent();
+    const { container, templateId } = record ? endpointFrom(record, undefined) : {};
+    if (!container || templateId !== settings.templateId) return target;
+    const env = Object.hasOwn(changes, "env")
+      ? withChangedVariables(container.env, target.env ?? {}, isChangedVariable ?? (() => true))
+      : container.env;
+    if (templateId === undefined) return { ...own, env };
+    const marked = withMark({ ...container, env }, templateId, ownContainerIn(settings));
+    const changed = Object.entries(target).filter(([name]) => name !== "env" && Object.hasOwn(changes, name));
+    return { env: marked.env, ...Object.fromEntries(changed) };
+  }
+
+  /**
+   * The complete settings after a change. Someone else may have changed the type of the scaler, which a new value does not change if it is
+   * valid for that type.
+   */
+  async function settingsAfter(
+    changes: EndpointChanges,
+    settings: EndpointChanges & Pick<EndpointSettings, "computeType" | "type">,
+    readCurrent: () => Promise<V2EndpointRecord | undefined>,
+  ): Promise<typeof settings> {
+    const { scalerType, scalerValue, idleTimeout } = changes;
+    if (scalerValue === undefined || scalerType !== undefined) return settings;
+    const type = (await readCurrent())?.scaling?.type;
+    if (type === "QUEUE_DELAY") return { ...settings, scalerType: type };
+    const isValid = Number.isInteger(scalerValue) && scalerValue >= 1 && idleTimeout === undefined;
+    return type === "REQUEST_COUNT" && isValid ? { ...settings, scalerType: type } : settings;
   }
 
   const toEndpointRecord = async (record: V2EndpointRecord, options: CallOptions | undefined) =>
@@ -189,9 +184,11 @@ export function createRestV2Management(transport: Transport, { baseUrl }: { base
     async updateEndpoint(id, changes, options) {
       const url = endpoints.of("PATCH", id);
       const info = requestInfo({ method: "PATCH", url });
-      const settings = await settingsAfter(id, changes, options);
+      let current: Promise<V2EndpointRecord | undefined> | undefined;
+      const readCurrent = () => (current ??= read(v2EndpointRecord, url, options));
+      const settings = await settingsAfter(changes, options?.settings ?? changes, readCurrent);
       const changesContainer = Object.keys(changes).some((name) => name === "templateId" || name in containerFields);
-      const container = changesContainer ? await changedContainer(id, changes, options, info) : {};
+      const container = changesContainer ? await changedContainer(changes, readCurrent, info, options) : {};
       const changesGpuTypes = hasAny(changes, "gpuTypeIds", "gpuPools", "excludedGpuTypeIds");
       const usesGpu = options?.settings?.computeType !== "CPU";
       const knownPools = changesGpuTypes && usesGpu ? await pools(options) : undefined;

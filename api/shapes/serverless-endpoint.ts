@@ -92,7 +92,7 @@ export const endpointFields = {
     .register(propertyOptions, { v2: "gpu.minCudaVersion", serviceDefault: lowestCudaVersion }),
   networkVolumeId: optionalObjectId
     .describe("Id of the network volume mounted by the workers.")
-    .register(propertyOptions, { v2: "networkVolumes" }),
+    .register(propertyOptions, { v2: "networkVolumes", alternativeTo: "networkVolumeIds" }),
   networkVolumeIds: z
     .array(objectId)
     .describe("Ids of network volumes in several data centres.")

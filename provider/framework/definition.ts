@@ -12,6 +12,9 @@ export interface ResourceSchemas {
   outputs: z.ZodObject;
 }
 
+/** Argument of a kind's `plan` hook. `keepsName`: a replacement has the unique name of the old object. */
+export type PlanInput = PlannedChange & { keepsName: boolean };
+
 /** Result of a kind's `plan` hook. */
 export interface Plan {
   /** The changes, if they differ from the planned ones. */
@@ -26,7 +29,7 @@ export interface Update<Inputs> {
   news: Inputs;
   /** The complete settings after the update: the new inputs, and the values that the program omits and that can be combined with it. */
   settings: Inputs;
-  /** Properties that the program omits and whose values contradict it, so that they return to their defaults. */
+  /** Properties that the program omits, and whose values the update resets because they contradict it. */
   reset: readonly string[];
   /** The new inputs, and the values that the program omits and the update does not change, with the list of omitted properties. */
   properties: Properties;
@@ -51,8 +54,8 @@ export interface ResourceDefinition<Inputs extends object, Outputs extends objec
   checkedInputs: z.ZodType<Inputs>;
   /** Checks inputs beyond their schema, for a dialect; values may be unknown. */
   validate?: (inputs: Properties, dialect: Dialect, olds: Properties) => Failure[];
-  /** Adjusts planned changes and warns about them (Terraform: ModifyPlan). `keepsName`: a replacement has the unique name of the old object. */
-  plan?: (change: PlannedChange & { keepsName: boolean }) => Plan;
+  /** Adjusts planned changes and warns about them (Terraform: ModifyPlan). */
+  plan?: (change: PlanInput) => Plan;
   /** `properties` are the checked inputs with their list of omitted properties. */
   create(inputs: Inputs, context: Context, properties: Properties): Promise<Created>;
   read(id: string, olds: Properties, context: Context): Promise<ObservedObject<Inputs, Outputs> | undefined>;

@@ -1,6 +1,6 @@
 import { type Properties, stringAt } from "../engine/values";
 import type { Context } from "./contract";
-import { describeAdoption, findAdoption } from "./create/adoption";
+import { adoptableIn, describeAdoption, findAdoption } from "./create/adoption";
 import { createOnce } from "./create/create-once";
 import type { NamedInputs, NamedObject, ObjectDefinition, ResourceDefinition } from "./definition";
 import { deleteObject } from "./deletion";
@@ -64,7 +64,8 @@ export function defineObject<Inputs extends NamedInputs, Outputs extends object,
       const name = stringAt(properties, "name");
       if (name === undefined) return undefined;
       const { objects } = await reader(context).list(context);
-      const found = await findAdoption(definition, name, properties, objects, context);
+      const candidates = adoptableIn(objects, definition, name, context);
+      const found = await findAdoption(definition, name, properties, candidates, context);
       if (!found) return undefined;
       const description = describeAdoption(found.adoption, shape, context);
       return `adoptExisting: the existing ${kind} ${found.object.id} is adopted ${description}`;

@@ -14,7 +14,7 @@ import { helpOf, ResourceInitError, UserError } from "./errors";
 import { invalidateLists } from "./lists";
 import { type ErrorContext, toUserError } from "./messages";
 import { generatedNameCannotAdopt, keepsUniqueName } from "./names";
-import { readResultOf } from "./observation";
+import { pick, readResultOf } from "./observation";
 import { checkInputs, unsupportedInputs, withDefaults } from "./properties/check";
 import { compatibleValues } from "./properties/compatible";
 import {
@@ -130,20 +130,27 @@ export function defineResource<Inputs extends object, Outputs extends object>(
           const { dialect } = context.clients;
           const desired = withDefaults(shape, withoutOmitted(news));
           const inputs = checkedInputs.parse(desired);
-          const changes = new Set(diff(olds, news, dialect).map(({ path }) => path[0]));
+          const changes = new Set(diff(olds, news, dialect).map(({ path: [key = ""] }) => key));
           const changed = (key: string): boolean => changes.has(key);
           // The service determines these values again.
           const values = without(kept, serviceDetermined(shape, desired, changes));
-          const { selected, contradicting: reset } = compatibleValues(values, (candidates) => {
-            const candidate = { ...desired, ...candidates };
-            const failures = definition.validate?.(candidate, dialect, olds) ?? [];
-            return failures.length === 0 && shape.safeParse(candidate).success;
-          });
+          const isValidWith =
+            (program: Properties) =>
+            (selected: Properties): boolean => {
+              const candidate = { ...program, ...selected };
+              const failures = definition.validate?.(candidate, dialect, olds) ?? [];
+              return failures.length === 0 && shape.safeParse(candidate).success;
+            };
+          const { selected, contradicting } = compatibleValues(values, isValidWith(desired));
+          const isSent = [...changes].some((key) => options[key] && !options[key].notSent);
+          // A value that already contradicted the earlier program stays as it is.
+          const wasValid = isValidWith(withDefaults(shape, pick(withoutOmitted(olds), Object.keys(shape.shape))));
+          const reset = isSent ? contradicting.filter((key) => wasValid(pick(values, [key]))) : [];
           const settings = checkedInputs.parse({ ...desired, ...selected });
           await deleteDuplicates(definition, olds, bounded);
           const update = { olds, news: inputs, settings, reset, properties: program, changed };
           const outputs = await definition.update(id, update, bounded);
-          return stateOf(id, recorded(program, { ...inputs, ...kept, ...outputs }));
+          return stateOf(id, recorded(program, { ...inputs, ...without(kept, reset), ...outputs }));
         }),
       );
     },

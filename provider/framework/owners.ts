@@ -1,6 +1,6 @@
 /**
  * The URNs of the resources of the program that the deployment has compared, created or adopted, by the ids of their objects. A resource
- * whose object the engine replaces no longer counts, but its object stays in the map. Creates adopt no object in the map.
+ * whose object the engine replaces no longer counts, but its object stays in the map. Creates adopt no object of another resource.
  */
 export type Owners = Map<string, Set<string>>;
 

@@ -42,7 +42,8 @@ export async function updateOrMark<Inputs extends object, Outputs extends object
   } catch (error) {
     if (error instanceof ResourceInitError || !(isApplied || mayBeApplied(error, context))) throw error;
     // A property that the program has removed is only in the state.
-    const names = Object.keys({ ...update.olds, ...update.news }).filter(update.changed);
+    const { [duplicatesKey]: _duplicates, ...properties } = { ...update.olds, ...update.news };
+    const names = Object.keys(properties).filter(update.changed);
     throw new ResourceInitError(
       'the service may have applied this update or a part of it; the next "pulumi up" sends it again',
       id,

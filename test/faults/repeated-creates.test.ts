@@ -25,7 +25,8 @@ test("an endpoint with verify whose create left a duplicate has not been verifie
   const inputs = kinds.ServerlessEndpoint.check({}, { ...news, verify }, uniqueNaming(name)).inputs;
   bench.proxy.inject(create, { kind: "repeatRequest", drop: true });
   bench.proxy.inject({ method: "DELETE" }, { kind: "status", status: 500 }, 20);
-  const { outputs } = await partialFailureOf(kinds.ServerlessEndpoint.create(inputs, bench.context()));
+  const { message, outputs } = await partialFailureOf(kinds.ServerlessEndpoint.create(inputs, bench.context()));
+  expect(message).toMatch(/could not be deleted[\s\S]*500/);
   expect(outputs).toMatchObject({ duplicates: [expect.any(String)], unverified: { neverVerified: true } });
 });
 

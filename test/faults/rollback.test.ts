@@ -174,6 +174,44 @@ test.each([false, true])(
   },
 );
 
+test("variables of an update without a response are sent again when the program reverts it", async () => {
+  const context = (): BenchContext => bench.context({ clock: acceleratedClock(10) }, "v2");
+  const inputsOf = (env: Properties): Properties =>
+    ServerlessEndpoint.check({}, { templateId: good, workersMax: 1, verify, env }, naming("variables"), [], "v2")
+      .inputs;
+  const { id, outputs } = await ServerlessEndpoint.create(inputsOf({ A: "1" }), context());
+  const reading = { method: "GET", path: new RegExp(`^/v2/serverless/${id}$`) };
+  bench.proxy.inject({ method: "PATCH" }, { kind: "dropResponse" }, 100);
+  // The reads of the previous version and of its variables.
+  for (let count = 0; count < 2; count++) bench.proxy.inject(reading, { kind: "delayRequest", ms: 0 });
+  bench.proxy.inject(reading, { kind: "dropResponse" }, 100);
+  const uncertain = await partialFailureOf(
+    ServerlessEndpoint.update(id, outputs, inputsOf({ A: "2", D: "1" }), context()),
+  );
+  expect(uncertain.outputs).toMatchObject({ unverified: { before: { env: { A: "1" } } } });
+  bench.proxy.clear();
+  const reverted = await ServerlessEndpoint.update(id, uncertain.outputs, inputsOf({ A: "1" }), context());
+  const found = await ServerlessEndpoint.read(id, reverted, context());
+  expect(found?.inputs["env"]).toEqual({ A: "1" });
+});
+
+test.each<Dialect>(["v1", "v2"])(
+  "with REST %s, a rollback restores values that contradicted the update",
+  async (dialect) => {
+    const context = (): BenchContext => bench.context({ clock: acceleratedClock(10) }, dialect);
+    const inputsOf = (olds: Properties, news: Properties): Properties =>
+      ServerlessEndpoint.check(olds, { verify, ...news }, naming(`contradicted-${dialect}`), [], dialect).inputs;
+    const { id, outputs } = await ServerlessEndpoint.create(inputsOf({}, { templateId: good }), context());
+    await bench.rest("PATCH", `/endpoints/${id}`, { workersMin: 2 });
+    const read = await ServerlessEndpoint.read(id, outputs, context());
+    const news = inputsOf(read?.inputs ?? {}, { templateId: broken, workersMax: 1 });
+    const failure = await partialFailureOf(ServerlessEndpoint.update(id, read?.outputs ?? {}, news, context()));
+    expect(failure.message).toContain("keeps serving");
+    const endpoint = await bench.rest("GET", `/endpoints/${id}`);
+    expect(endpoint.json).toMatchObject({ workersMin: 2, workersMax: 3 });
+  },
+);
+
 describe("a template that was deleted outside the stack", () => {
   const name = "deleted-template";
   const context = (): BenchContext => bench.context({ clock: acceleratedClock(10) }, "v2");

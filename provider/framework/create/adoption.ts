@@ -105,7 +105,8 @@ export function describeAdoption(
 }
 
 /**
- * Adopts an existing object and updates it to the inputs: the one with an id, otherwise the one that has the inputs' name. Returns undefined if there is none.
+ * Adopts an existing object and updates it to the inputs: the one with an id, otherwise the one that has the inputs' name. Returns
+ * undefined if there is none.
  * Rejects if several objects have the name, or if the object cannot be updated to the inputs.
  */
 export async function adopt<Inputs extends NamedInputs, ApiObject extends NamedObject>(
@@ -118,7 +119,11 @@ export async function adopt<Inputs extends NamedInputs, ApiObject extends NamedO
   const { list, read } = definition.client(context.clients.management);
   const object = id === undefined ? undefined : await read?.(id, callOptions(context));
   const objects = object ? [object] : await list(callOptions(context));
-  const found = await findAdoption(definition, inputs.name, properties, objects, context, id);
+  const candidates =
+    id === undefined
+      ? adoptableIn(objects, definition, inputs.name, context)
+      : objects.filter((other) => other.id === id);
+  const found = await findAdoption(definition, inputs.name, properties, candidates, context);
   // Another resource may have been compared during the reads.
   if (!found || (id === undefined && context.owners.has(found.object.id))) return undefined;
   const { adoption } = found;
@@ -147,18 +152,22 @@ export async function adopt<Inputs extends NamedInputs, ApiObject extends NamedO
   };
 }
 
-/** The object with an id, or with a name if there is no id, and its adoption; undefined if there is none. Rejects if it cannot be adopted. */
+/** The objects with a name that no resource of the program has. */
+export const adoptableIn = <ApiObject extends NamedObject>(
+  objects: readonly ApiObject[],
+  definition: ObjectDefinition<ApiObject>,
+  name: string,
+  { owners }: Pick<Context, "owners">,
+): ApiObject[] => objects.filter((object) => hasName(definition, object, name) && !owners.has(object.id));
+
+/** The only candidate and its adoption; undefined if there is none. Rejects if there are several, or if it cannot be adopted. */
 export async function findAdoption<ApiObject extends NamedObject>(
   definition: ObjectDefinition<ApiObject>,
   name: string,
   properties: Properties,
-  objects: readonly ApiObject[],
+  candidates: readonly ApiObject[],
   context: Context,
-  id?: string,
 ): Promise<{ object: ApiObject; adoption: Adoption } | undefined> {
-  const isAdoptable = (object: ApiObject): boolean =>
-    hasName(definition, object, name) && !context.owners.has(object.id);
-  const candidates = objects.filter((object) => (id === undefined ? isAdoptable(object) : object.id === id));
   const [first] = candidates;
   if (!first) return undefined;
   const label = `${definition.kind} "${name}"`;

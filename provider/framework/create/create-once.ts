@@ -53,7 +53,8 @@ interface Create<ApiObject extends NamedObject> {
  * Creates the object of a resource once, even if responses are lost: the object is looked up before the request is sent again. A
  * generated name identifies the object. An object with a name of the program counts as created by this create if it also has the
  * same inputs and did not exist before; this requires one list request per kind and deployment. With `adoptExisting`, an existing
- * object is updated instead. An error hook of the program can repeat a create, which then continues with the object that it left. `properties` are the checked inputs with their list of omitted properties.
+ * object is updated instead. An error hook of the program can repeat a create, which then continues with the object that it left.
+ * `properties` are the checked inputs with their list of omitted properties.
  */
 export async function createOnce<Inputs extends NamedInputs, ApiObject extends NamedObject>(
   definition: ObjectDefinition<ApiObject, Inputs>,

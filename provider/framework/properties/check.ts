@@ -18,9 +18,9 @@ interface CheckResult {
 }
 
 /**
- * Checks inputs by their shape, fills in the name and defaults, and records them. Values that are unknown before deployment are skipped at any depth, and so is a rule over several properties
- * that reads an unknown one. No message contains values of secret properties, values at the paths that the program made secret, or
- * values of free maps (`env`, a job's `input`).
+ * Checks inputs by their shape, fills in the name and defaults, and records them. Values that are unknown before deployment are
+ * skipped at any depth, and so is a rule over several properties that reads an unknown one. No message contains values of secret
+ * properties, values at the paths that the program made secret, or values of free maps (`env`, a job's `input`).
  */
 export function checkInputs(
   shape: z.ZodObject,

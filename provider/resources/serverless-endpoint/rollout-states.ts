@@ -107,7 +107,8 @@ export function failureAfter(
 /** Returns the failure of a create that left an endpoint, which nothing has verified. */
 export function asUnverified(error: unknown): unknown {
   if (!(error instanceof ResourceInitError) || unverifiedKey in error.outputs) return error;
-  return new ResourceInitError(error.message, error.id, { ...error.outputs, ...markAfter("createInterrupted") }, error);
+  const { message, id, outputs, inputs, help, cause } = error;
+  return new ResourceInitError(message, id, { ...outputs, ...markAfter("createInterrupted") }, { inputs, help, cause });
 }
 
 /** Returns the path of a setting in the mark. */

@@ -1,7 +1,7 @@
 import { completeDespiteCancel } from "../../framework/calls";
 import type { Context } from "../../framework/contract";
 import { changedSettings, type Update } from "../../framework/definition";
-import { outputsOf, pick } from "../../framework/observation";
+import { outputsOf } from "../../framework/observation";
 import { changesSetting } from "../template/start-arguments";
 import { changedVariables } from "../template/variables";
 import { containerSettings } from "./container";
@@ -13,7 +13,7 @@ import {
   serverlessEndpointOutputs,
 } from "./inputs";
 import { firstVersion, observe, urlOf } from "./record";
-import { changedSettingNames } from "./rollout-states";
+import { unverifiedIn } from "./rollout-states";
 
 /** Converts inputs to settings of an endpoint. */
 export const settingsOf = ({ adoptExisting: _a, verify: _v, dockerEntrypoint, dockerStartCmd, ...inputs }: Inputs) => ({
@@ -47,14 +47,14 @@ export async function applyUpdate(
   // The compute type never changes in place.
   const { computeType: _c, type: _t, ...settings } = { gpuPools: [], excludedGpuTypeIds: [], ...allSettings };
   const replacesContainer = news.templateId === undefined && changed("templateId");
-  const hasChanges = changedSettingNames(changed).length > 0;
   const changes = changedSettings(settings, (key) => {
     if (key === "templateId") return news.templateId !== undefined && changed(key);
     if (isContainerKey(key)) return changesSetting(key, changed) || replacesContainer;
-    return changed(key) || (hasChanges && reset.includes(key)) || (key === "flashboot" && changed("flashbootType"));
+    return changed(key) || reset.includes(key) || (key === "flashboot" && changed("flashbootType"));
   });
-  // Another container has none of the present variables.
-  const isChangedVariable = changed("templateId") ? undefined : changedVariables(olds, allSettings.env ?? {});
+  // Another container has none of the present variables. A pending update may have set any of them.
+  const replacesVariables = changed("templateId") || "env" in (unverifiedIn(olds)?.before ?? {});
+  const isChangedVariable = replacesVariables ? undefined : changedVariables(olds, allSettings.env ?? {});
   const record =
     Object.keys(changes).length > 0
       ? // Not cancelled, so that the container remains known.
@@ -65,10 +65,6 @@ export async function applyUpdate(
   const version = typeof olds["version"] === "number" ? olds["version"] : firstVersion;
   const url = typeof olds["url"] === "string" ? olds["url"] : jobs.url(id);
   return {
-    ...pick(
-      news,
-      reset.filter((key) => key in changes),
-    ),
     ...(record && outputsOf(schemas, record, properties, context)),
     url: record ? urlOf(record, context, { type: news.type ?? "QUEUE", url }) : url,
     version: record?.version ?? version,

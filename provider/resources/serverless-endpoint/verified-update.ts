@@ -126,13 +126,13 @@ interface PreviousVersion extends Unverified {
  */
 async function readPreviousVersion(
   id: string,
-  { olds: state, news, changed }: Update<Inputs>,
+  { olds: state, news, reset, changed }: Update<Inputs>,
   context: Context,
 ): Promise<PreviousVersion> {
   const program = toProperties(news);
   const known = withoutOmitted(state);
   const pending = unverifiedIn(state);
-  const keys = new Set([...changedSettingNames(changed), ...Object.keys(pending?.before ?? {})]);
+  const keys = new Set([...changedSettingNames(changed), ...reset, ...Object.keys(pending?.before ?? {})]);
   const { neverVerified = false } = pending ?? {};
   if (keys.size === 0 && !pending) return { before: {}, neverVerified, isServing: true };
   const listed = await context.clients.management.readEndpoint(id, callOptions(context));

@@ -15,12 +15,13 @@ import {
 } from "serverless-compute-api/shapes";
 import { type Properties, stringAt, toProperties } from "../../engine/values";
 import { callOptions } from "../../framework/calls";
-import type { Change, Context, Failure, PlannedChange } from "../../framework/contract";
+import type { Change, Context, Failure } from "../../framework/contract";
 import {
   changedSettings,
   isReplacement,
   type ObservedObject,
   type Plan,
+  type PlanInput,
   type Update,
 } from "../../framework/definition";
 import { defineObject } from "../../framework/object";
@@ -168,7 +169,7 @@ function withoutNotation(changes: Change[], olds: Properties, news: Properties):
  * Replaces the template for each change of the workers' content if `replaceOnChange` is set. In REST v2, also for the removal of a
  * volume, which a PATCH cannot remove (contract: TemplateMounts).
  */
-function plan({ changes, olds, news, dialect, keepsName }: PlannedChange & { keepsName: boolean }): Plan {
+function plan({ changes, olds, news, dialect, keepsName }: PlanInput): Plan {
   const replacesContent = news["replaceOnChange"] === true;
   const removesVolume = dialect === "v2" && news["volumeInGb"] === 0;
   const planned = withoutNotation(changes, olds, news).map((change) => {

@@ -57,6 +57,7 @@ describe("a service's error", () => {
       "invalid_request",
     ],
     [change, 422, "image: toomanyrequests: you have reached your pull rate limit", "invalid", "invalid_request"],
+    [change, 422, "image: pull rate limit exceeded", "invalid", "invalid_request"],
     [change, 400, "network volume v1 does not exist", "invalid", "reference_not_found"],
     [graphql, 200, 'template "x" not found', "missing", "not_found"],
     [graphql, 200, "Template is being used by a pod", "inUse", "in_use"],

@@ -161,7 +161,7 @@ describe("a new endpoint", () => {
     expect(sent().filter((request) => request === "GET /v2/templates/t1")).toHaveLength(2);
   });
 
-  test("of a changed template has its settings, although a list that was sent before shows the earlier ones", async () => {
+  test("of a changed template has its settings, although a later list shows the earlier ones", async () => {
     const changed = { ...template, image: "acme/chat:2" };
     const { management, requests } = await startV2((request) => {
       return request.method === "PATCH" ? json(changed) : respond(request);
@@ -187,6 +187,16 @@ describe("a new endpoint", () => {
     await management.createEndpoint(settings);
     expect(sent()[1]).toBe("GET /v2/templates/t1");
   });
+});
+
+test("a change of a variable sends all of the program if the service does not show the container", async () => {
+  const { management, requests } = await startV2((request) =>
+    request.method === "GET" ? json({ id: "e1", name: "chat" }) : respond(request),
+  );
+  const env = { A: "1", B: "2" };
+  const isChangedVariable = (name: string): boolean => name === "A";
+  await management.updateEndpoint("e1", { env }, { settings: { imageName: "acme/chat:1", env }, isChangedVariable });
+  expect(JSON.parse(requests.at(-1)?.body ?? "null")).toMatchObject({ env });
 });
 
 describe("a change of an endpoint", () => {

@@ -1,6 +1,6 @@
 import type { Dialect } from "serverless-compute-api";
 import { describe, expect, test } from "vitest";
-import type { Properties } from "../../../../provider/engine/values";
+import type { Properties, Value } from "../../../../provider/engine/values";
 import { kinds } from "../../../../provider/resources";
 import { propertiesIn, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
@@ -39,7 +39,9 @@ for (const name of ["first", "second", "third"])
 const [firstVolume = "", secondVolume = "", thirdVolume = ""] = volumeIds;
 
 const cpu = { computeType: "CPU" };
-type Row = [change: string, program: Properties, drift: Properties, added: Properties, expected: Properties];
+/** A value of `undefined` is expected to be absent. */
+type Expected = { [key: string]: Value | undefined };
+type Row = [change: string, program: Properties, drift: Properties, added: Properties, expected: Expected];
 const balancerRow: Row = [
   "another property of a load balancer",
   { type: "LOAD_BALANCER" },
@@ -49,6 +51,20 @@ const balancerRow: Row = [
 ];
 /** Properties that only REST v2 combines. */
 const combinedRows: Row[] = [
+  [
+    "its CUDA versions",
+    {},
+    { minCudaVersion: "12.1" },
+    { allowedCudaVersions: ["12.4"] },
+    { minCudaVersion: undefined },
+  ],
+  [
+    "its list of volumes",
+    {},
+    { networkVolumeId: firstVolume },
+    { networkVolumeIds: [secondVolume] },
+    { networkVolumeId: undefined },
+  ],
   [
     "its volume",
     { networkVolumeId: firstVolume },
@@ -68,7 +84,6 @@ const rows: Row[] = [
   ["its CPU flavours", cpu, { cpuFlavorIds: ["cpu5c"], vcpuCount: 8 }, { cpuFlavorIds: ["cpu3c"] }, { vcpuCount: 8 }],
   ["its virtual CPUs", cpu, { cpuFlavorIds: ["cpu5c"], vcpuCount: 8 }, { vcpuCount: 4 }, { cpuFlavorIds: ["cpu5c"] }],
   ["its maximum below the minimum", {}, { workersMin: 2 }, { workersMax: 1 }, { workersMin: 0 }],
-  ["its CUDA versions", {}, { minCudaVersion: "12.1" }, { allowedCudaVersions: ["12.4"] }, {}],
   [
     "another property, with a minimum above the default maximum",
     {},
@@ -92,26 +107,27 @@ describe.each<Dialect>(["v1", "v2"])(
         const { inputs, failures } = check(read?.inputs ?? {}, added);
         expect(failures).toEqual([]);
         const updated = await ServerlessEndpoint.update(id, read?.outputs ?? {}, inputs, context);
-        expect(updated).toMatchObject({ ...added, ...expected });
         const after = await ServerlessEndpoint.read(id, updated, context);
-        expect(after?.outputs).toMatchObject({ ...added, ...expected });
+        for (const outputs of [updated, after?.outputs ?? {}])
+          for (const [key, value] of Object.entries({ ...added, ...expected }))
+            expect(outputs[key], key).toEqual(value);
         expect(ServerlessEndpoint.diff(after?.outputs ?? {}, inputs, dialect)).toEqual([]);
       },
     );
   },
 );
 
-/** A change of a part of the scaler, and the scaler after it if someone else has changed the other part since the last refresh. */
+/** A change of the scaler, and the scaler after it if someone else has changed it since the last refresh. */
 const scalerRows: [changed: Properties, byOthers: Properties, expected: Properties][] = [
-  [{ scalerType: "REQUEST_COUNT" }, { scalerValue: 9 }, { scalerType: "REQUEST_COUNT", scalerValue: 9 }],
   [{ scalerValue: 6 }, { scalerType: "REQUEST_COUNT" }, { scalerType: "REQUEST_COUNT", scalerValue: 6 }],
+  [{ scalerValue: 6 }, { scalerValue: 9 }, { scalerType: "QUEUE_DELAY", scalerValue: 6 }],
   [
     { scalerType: "REQUEST_COUNT", scalerValue: 6 },
     { scalerValue: 9 },
     { scalerType: "REQUEST_COUNT", scalerValue: 6 },
   ],
 ];
-describe.each<Dialect>(["v1", "v2"])("with REST %s, an endpoint keeps the other part of its scaler", (dialect) => {
+describe.each<Dialect>(["v1", "v2"])("with REST %s, an endpoint keeps the type of its scaler", (dialect) => {
   test.each(scalerRows)("if the program changes %j after others set %j", async (changed, byOthers, expected) => {
     const context = bench.context({}, dialect);
     const inputsOf = (news: Properties): Properties =>
@@ -122,6 +138,23 @@ describe.each<Dialect>(["v1", "v2"])("with REST %s, an endpoint keeps the other 
     await ServerlessEndpoint.update(id, outputs, inputsOf({ ...program, ...changed }), context);
     expect(await readObject(`/endpoints/${id}`)).toMatchObject(expected);
   });
+});
+
+test.each<[changed: Properties, reason: string]>([
+  [{ scalerType: "REQUEST_COUNT" }, "a value has the unit of its type"],
+  [{ scalerValue: 0.5 }, "REQUEST_COUNT requires a whole number"],
+  [{ scalerValue: 6, idleTimeout: 9 }, "REQUEST_COUNT has no idle timeout"],
+])("with REST v2, a change of %j by the program determines the whole scaler: %s", async (changed) => {
+  const context = bench.context({}, "v2");
+  const inputsOf = (news: Properties): Properties =>
+    ServerlessEndpoint.check({}, { templateId, ...news }, naming("scaler"), [], "v2").inputs;
+  const program = { scalerType: "QUEUE_DELAY", scalerValue: 5 };
+  const { id, outputs } = await ServerlessEndpoint.create(inputsOf(program), context);
+  const byOthers = "scalerType" in changed ? { scalerValue: 300 } : { scalerType: "REQUEST_COUNT", scalerValue: 300 };
+  await bench.rest("PATCH", `/endpoints/${id}`, byOthers);
+  const updated = await ServerlessEndpoint.update(id, outputs, inputsOf({ ...program, ...changed }), context);
+  const found = await ServerlessEndpoint.read(id, updated, context);
+  expect(found?.inputs).toMatchObject({ ...program, ...changed });
 });
 
 test("a load balancer accepts further updates after its program stops setting the scaler", async () => {
