@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { serviceStopping } from "./errors";
+import { messageOf, serviceStopping } from "./errors";
 import { createFaults } from "./faults/faults";
 import { createMetrics } from "./metrics/metrics";
 import { createJobQueue } from "./queue";
@@ -79,15 +79,17 @@ export function createDataPlane(
     active.removeEndpoint(endpointId);
   }
 
-  /** Removes a deleted object, such as while the store is locked or the cluster cannot be reached. A stop ends the attempts. */
+  /** Removes a deleted object, and tries again, for example while the cluster cannot be reached. A stop ends the attempts. */
   async function removeWithRetries(facts: object, remove: () => Promise<void>): Promise<void> {
+    let reported = "";
     for (let pause = storePause; !stopping.signal.aborted; pause = Math.min(2 * pause, maxRemovalPause)) {
       try {
         return await remove();
       } catch (error) {
         const text = "deleted object: cannot be removed completely";
         if (isForbidden(error)) return log.error({ err: error, ...facts }, text);
-        log.error({ err: error, ...facts }, `${text}; retrying`);
+        if (messageOf(error) !== reported) log.error({ err: error, ...facts }, `${text}; retrying`);
+        reported = messageOf(error);
         await clock.sleep(pause, stopping.signal).catch(() => undefined);
       }
     }

@@ -13,6 +13,7 @@ import {
   makeWritable,
   prepareDataFolder,
   snapshotNames,
+  unknownNames,
 } from "./store/data-folder";
 import { openDatabase } from "./store/database";
 import { damaged, onDisk, unreadable } from "./store/faults";
@@ -33,8 +34,7 @@ const deletedName = "deleted";
  * user remain.
  */
 export function resetDataFolder(dataFolder: string): void {
-  const isUnfinished = [stagingName, deletedName].some((name) => existsSync(join(resolve(dataFolder), name)));
-  withLock(isUnfinished ? resolve(dataFolder) : requireUsed(dataFolder), (folder) => {
+  withLock(requireUsed(dataFolder, isUnfinished), (folder) => {
     remove(join(folder, stagingName));
     replaceContent(folder, () => undefined);
   });
@@ -135,9 +135,15 @@ function checkStore(folder: string): void {
   }
 }
 
-function requireUsed(dataFolder: string): string {
+/** Returns true for the folder of a service whose reset or restore has not ended, and that has no store. */
+const isUnfinished = (folder: string): boolean =>
+  [stagingName, deletedName].some((name) => existsSync(join(folder, name))) &&
+  ["api-key", "lock"].some((name) => existsSync(join(folder, name))) &&
+  unknownNames(folder).every((name) => name === stagingName);
+
+function requireUsed(dataFolder: string, isUsable: (folder: string) => boolean = () => false): string {
   const folder = resolve(dataFolder);
-  if (onDisk(folder, () => hasStore(folder))) return folder;
+  if (onDisk(folder, () => hasStore(folder) || isUsable(folder))) return folder;
   throw new StartError(`the data folder ${folder}: no service has used it; pass the service's folder`);
 }
 
@@ -169,7 +175,13 @@ function replaceContent(folder: string, fill: () => void): void {
     }
     fill();
   } catch (error) {
-    for (const name of moved.reverse()) renameSync(join(aside, name), join(folder, name));
+    // The store comes first. A part that cannot be moved back remains aside, without an effect on the others.
+    for (const name of moved) {
+      try {
+        rmSync(join(folder, name), { recursive: true, force: true });
+        renameSync(join(aside, name), join(folder, name));
+      } catch {}
+    }
     throw error;
   }
   remove(aside);

@@ -62,9 +62,14 @@ const systemNames = ["lost+found", ".DS_Store"];
 export const unknownNames = (dataFolder: string): string[] =>
   readdirSync(dataFolder).filter((name) => !ownNameOf(name) && !systemNames.includes(name));
 
+/** Suffixes of files that the service itself writes; another one is that of a user's copy, such as `.bak`. */
+const writtenSuffix = /(?:-(?:wal|shm|journal)|\.new(?:-journal)?|\.[12])$/;
+
 /** The names in a data folder that a reset or a restore deletes, beginning with the store. */
 export function deletedNames(dataFolder: string): string[] {
-  const found = readdirSync(dataFolder).filter((name) => ownNameOf(name) && !ownNameOf(name)?.isKept);
+  const isDeleted = (name: string): boolean =>
+    (Object.hasOwn(ownNames, name) || writtenSuffix.test(name)) && ownNameOf(name)?.isKept === undefined;
+  const found = readdirSync(dataFolder).filter((name) => ownNameOf(name) && isDeleted(name));
   return [...storeNames.filter((name) => found.includes(name)), ...found.filter((name) => !storeNames.includes(name))];
 }
 

@@ -41,8 +41,8 @@ const maxBatch = { works: 256, bytes: 8 * 1024 * 1024 } as const;
 /** Maximum time between the first work of a transaction and its commit, ms. */
 const maxWait = 3;
 
-const isDiskFault = (error: unknown): boolean =>
-  error instanceof ServiceError && (error.code === "storeUnavailable" || error.code === "storeFull");
+/** Returns whether no change can be written. A full disk may still have room for a smaller one. */
+const isUnavailable = (error: unknown): boolean => error instanceof ServiceError && error.code === "storeUnavailable";
 
 /** Creates the group commit of a store. */
 export function createGroupCommit(database: Database, clock: SteadyClock): GroupCommit {
@@ -107,9 +107,9 @@ export function createGroupCommit(database: Database, clock: SteadyClock): Group
         for (const entry of batch) entry.run();
       });
     } catch (error) {
-      // A failed work rolls back the batch. Each work is then repeated in its own transaction, so that only the failed work rejects. A disk
-      // that cannot be written fails all of them, after a wait for each if another program locks the store.
-      if (batch.length > 1 && !isDiskFault(error)) for (const entry of batch) commitAlone(entry);
+      // A failed work rolls back the batch. Each work is then repeated in its own transaction, so that only the failed work rejects. A
+      // store that cannot be written fails all of them.
+      if (batch.length > 1 && !isUnavailable(error)) for (const entry of batch) commitAlone(entry);
       else for (const entry of batch) entry.fail(error);
       return;
     }

@@ -72,6 +72,31 @@ describe("resetDataFolder", () => {
     expect(whileOpen(namesIn)).toEqual([]);
   });
 
+  test("keeps the user's copies of the service's files", () => {
+    whileOpen(addDelegation("old"));
+    const copies = ["address.csv", "service.db.bak", "service.log.old"];
+    for (const name of copies) writeFileSync(join(data, name), "mine");
+    mkdirSync(join(data, "service.db-2024"));
+    resetDataFolder(data);
+    expect(readdirSync(data)).toEqual(expect.arrayContaining([...copies, "service.db-2024"]));
+    expect(existsSync(join(data, "service.db"))).toBe(false);
+  });
+
+  test.each(["deleted", "incomplete"])("changes no other program's folder or store beside a folder %s", (name) => {
+    const foreign = join(folder, "foreign");
+    mkdirSync(join(foreign, name), { recursive: true });
+    writeFileSync(join(foreign, "address.csv"), "mine");
+    expect(() => resetDataFolder(foreign)).toThrow("no service has used it");
+    expect(readdirSync(foreign).sort()).toEqual(["address.csv", name].sort());
+    whileOpen(addDelegation("old"));
+    mkdirSync(join(data, name));
+    writeFileSync(join(data, "service.db"), "the file of another program");
+    expect(() => resetDataFolder(data)).toThrow("is not a store of this service");
+    expect(readFileSync(join(data, "service.db"), "utf8")).toBe("the file of another program");
+    // The end of a test reads the secrets of its stores.
+    rmSync(join(data, "service.db"));
+  });
+
   test("rejects a folder in use, and a folder that no service has used", () => {
     whileOpen(() =>
       expect(() => resetDataFolder(data)).toThrow(/^the data folder \S+ is in use by another local service/),

@@ -33,7 +33,7 @@ test("a failing task does not affect the other tasks of its transaction", async 
   expect([store.find(first.id)?.job.status, store.find(last.id)?.job.status]).toEqual(["IN_QUEUE", "IN_QUEUE"]);
 });
 
-test.each(["SQLITE_BUSY", "SQLITE_FULL", "SQLITE_READONLY"])(
+test.each(["SQLITE_BUSY", "SQLITE_READONLY"])(
   "%s fails all tasks of a transaction at once: none is repeated alone",
   async (code) => {
     const { groupCommit, lockStore, add, newJob, count, store } = rigOf();
