@@ -94,7 +94,7 @@ export interface CallOptions {
   onUnreadable?: ((element: UnreadableElement) => void) | undefined;
 }
 
-/** What an update of an endpoint needs besides the changes. */
+/** Settings and changed variables for an update of an endpoint. */
 export interface EndpointUpdate {
   /** The complete settings after the update. */
   settings?: EndpointSettings | undefined;

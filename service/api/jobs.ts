@@ -91,7 +91,7 @@ export function registerJobRoutes(
         if (found) sendRecord(reply, found);
         else reply.send(notFound("job", jobId));
       } catch (error) {
-        // The store cannot be read, and nobody else would end the response.
+        // The store cannot be read. Without this, the response would never end.
         reply.send(error);
       }
     };

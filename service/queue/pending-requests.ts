@@ -59,8 +59,8 @@ export function createPendingRequests(events: JobEvents, clock: SteadyClock) {
   events.on("streamed", ({ id }) => endWaits(id, true));
 
   /**
-   * Calls `onEnd`, which must not throw, once: with the job when it ends, or without a job when it is removed, after `ms`, or when all waits are closed. With
-   * `includesChunks`, also calls it when a stream chunk arrives. Returns a function that cancels the wait without calling it.
+   * Calls `onEnd`, which must not throw, once: with the job when it ends, or without a job when it is removed, after `ms`, or when all waits
+   * are closed. With `includesChunks`, also calls it when a stream chunk arrives. Returns a function that cancels the wait without calling it.
    */
   function startWait(jobId: string, ms: number, onEnd: OnEnd, includesChunks = false): () => void {
     if (closed) {
