@@ -127,26 +127,15 @@ export function defineResource<Inputs extends object, Outputs extends object>(
       const program = withOmitted(news, kept);
       return runBounded({ label: labelOf(news, id), operation: "update" }, program, context, (bounded) =>
         runChange(bounded, async () => {
-          const { dialect } = context.clients;
           const desired = withDefaults(shape, withoutOmitted(news));
           const inputs = checkedInputs.parse(desired);
+          const { dialect } = context.clients;
           const changes = new Set(diff(olds, news, dialect).map(({ path: [key = ""] }) => key));
           const changed = (key: string): boolean => changes.has(key);
-          // The service determines these values again.
-          const values = without(kept, serviceDetermined(shape, desired, changes));
-          const isValidWith =
-            (program: Properties) =>
-            (selected: Properties): boolean => {
-              const candidate = { ...program, ...selected };
-              const failures = definition.validate?.(candidate, dialect, olds) ?? [];
-              return failures.length === 0 && shape.safeParse(candidate).success;
-            };
-          const { selected, contradicting } = compatibleValues(values, isValidWith(desired));
+          const { complete, contradicting } = completeSettings(definition, desired, kept, olds, changes, dialect);
+          const settings = checkedInputs.parse(complete);
           const isSent = [...changes].some((key) => options[key] && !options[key].notSent);
-          // A value that already contradicted the earlier program stays as it is.
-          const wasValid = isValidWith(withDefaults(shape, pick(withoutOmitted(olds), Object.keys(shape.shape))));
-          const reset = isSent ? contradicting.filter((key) => wasValid(pick(values, [key]))) : [];
-          const settings = checkedInputs.parse({ ...desired, ...selected });
+          const reset = isSent ? contradicting : [];
           await deleteDuplicates(definition, olds, bounded);
           const update = { olds, news: inputs, settings, reset, properties: program, changed };
           const outputs = await definition.update(id, update, bounded);
@@ -169,6 +158,34 @@ export function defineResource<Inputs extends object, Outputs extends object>(
 
 const without = (properties: Properties, keys: readonly string[]): Properties =>
   Object.fromEntries(Object.entries(properties).filter(([key]) => !keys.includes(key)));
+
+/**
+ * The settings that a program desires, with the kept values of others that can be combined with them, and the names of the values that the
+ * program contradicts. A value that contradicted the earlier program too stays as it is.
+ */
+function completeSettings<Inputs extends object, Outputs extends object>(
+  { inputs: shape, validate }: ResourceDefinition<Inputs, Outputs>,
+  desired: Properties,
+  kept: Properties,
+  olds: Properties,
+  changes: ReadonlySet<string>,
+  dialect: Dialect,
+): { complete: Properties; contradicting: string[] } {
+  const isValidWith =
+    (program: Properties) =>
+    (values: Properties): boolean => {
+      const candidate = { ...program, ...values };
+      return (validate?.(candidate, dialect, olds) ?? []).length === 0 && shape.safeParse(candidate).success;
+    };
+  // The service determines these values again.
+  const values = without(kept, serviceDetermined(shape, desired, changes));
+  const { selected, contradicting } = compatibleValues(values, isValidWith(desired));
+  const wasValid = isValidWith(withDefaults(shape, pick(withoutOmitted(olds), Object.keys(shape.shape))));
+  return {
+    complete: { ...desired, ...selected },
+    contradicting: contradicting.filter((key) => wasValid(pick(values, [key]))),
+  };
+}
 
 /** Deletes duplicates that a create could not delete, except those that a resource compared before has. */
 async function deleteDuplicates(
