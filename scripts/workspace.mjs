@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { lastLines, run } from "./child.mjs";
+import { isNotFound, lastLines, run } from "./child.mjs";
 import { withLock } from "./lock.mjs";
 
 /**
@@ -40,11 +40,13 @@ export async function pendingSteps(root) {
 async function install(root, progress, npm) {
   if (await isInstalled(root)) return;
   const step = progress.start("Installing the npm packages");
-  const finished = await run(npm, ["ci", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"], {
-    cwd: root,
-  }).catch(() => undefined);
-  step.done();
-  if (finished === undefined) throw new Error("There is no npm on PATH. It comes with Node: https://nodejs.org/");
+  const args = ["ci", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"];
+  const finished = await run(npm, args, { cwd: root })
+    .catch((error) => {
+      if (!isNotFound(error)) throw error;
+      throw new Error("There is no npm on PATH. It comes with Node: https://nodejs.org/", { cause: error });
+    })
+    .finally(() => step.done());
   if (finished.code !== 0) throw new Error(`The npm packages could not be installed.\n${lastLines(finished, 20)}`);
 }
 

@@ -9,9 +9,9 @@ const maxAge = 30;
 
 await runScript(async () => {
   const { date } = JSON.parse(readFileSync(join(root, "bench", "results.json"), "utf8"));
-  const { code, stdout } = await run("git", ["log", "-1", "--format=%cs", "--", "provider"], { cwd: root });
-  // Without a repository, as in an unpacked archive, there is no date to compare with.
-  const changed = code === 0 ? stdout.trim() : date;
+  const log = await run("git", ["log", "-1", "--format=%cs", "--", "provider"], { cwd: root }).catch(() => undefined);
+  // Without Git or a repository, as in an unpacked archive, there is no date to compare with.
+  const changed = log?.code === 0 ? log.stdout.trim() : date;
   const age = (Date.parse(changed) - Date.parse(date)) / 86_400_000;
   if (age <= maxAge) return 0;
   console.error(

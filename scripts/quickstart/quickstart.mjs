@@ -71,7 +71,7 @@ async function open(once) {
     return 130;
   } finally {
     await service.stop();
-    if (staysRunning || interrupt?.aborted) showNextSteps();
+    if (interrupt && (staysRunning || interrupt.aborted)) showNextSteps();
   }
 }
 

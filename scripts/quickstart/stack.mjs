@@ -86,8 +86,8 @@ async function lockHolders() {
   const lockFolder = join(paths.backend, ".pulumi", "locks");
   const names = await readdir(lockFolder, { recursive: true }).catch(() => []);
   const files = names.filter((file) => file.endsWith(".json"));
-  const lockTexts = await Promise.all(files.map((file) => readFile(join(lockFolder, file), "utf8").catch(() => "{}")));
-  return lockTexts
-    .map((text) => JSON.parse(text))
-    .flatMap(({ pid, hostname: host }) => (host === hostname() ? [pid] : []));
+  // A process that is killed may leave a part of a lock.
+  const readLock = async (/** @type {string} */ file) => JSON.parse(await readFile(join(lockFolder, file), "utf8"));
+  const locks = await Promise.all(files.map((file) => readLock(file).catch(() => ({}))));
+  return locks.flatMap(({ pid, hostname: host }) => (host === hostname() ? [pid] : []));
 }
