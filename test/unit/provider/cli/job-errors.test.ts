@@ -105,24 +105,35 @@ test.each([
   expect(printed().err).toBe("job j1 waits: no GPU");
 });
 
-test("run --sync and --stream print the result although their endpoint's /health hangs or fails", async () => {
-  const names = ["hang --sync", "hang --stream", "fail --sync", "fail --stream"];
-  const healthReads = new Set<string>();
-  const endpoints = names.map((name) => ({ ...chat, id: name.replace(" --", "-"), name }));
-  await useScriptedAccount(({ url, method }) => {
-    const [, id = ""] = /\/v2\/([^/]+)\//.exec(url) ?? [];
-    if (url.includes("/stream/")) return json([]);
-    if (!url.includes("/health"))
-      return json({ id: "j1", status: healthReads.has(id) && method === "GET" ? "COMPLETED" : "IN_QUEUE", output: 1 });
-    healthReads.add(id);
-    return id.startsWith("hang") ? { action: "hang" } : json({ message: "not allowed" }, 403);
-  }, endpoints);
-  // All at a time, because /health is read after 5 s.
-  const results = names.map((name) => command(["run", name, "{}", name.endsWith("--sync") ? "--sync" : "--stream"]));
-  const synced = { code: 0, out: '{"id":"j1","status":"COMPLETED","output":1}', err: "" };
-  const streamed = { code: 0, out: "1", err: "" };
-  expect(await Promise.all(results)).toEqual([synced, streamed, synced, streamed]);
-  expect(healthReads.size).toBe(4);
+test.each([
+  ["hangs", "--sync", { sync: true, stream: false }, '{"id":"j1","status":"COMPLETED","output":1}'],
+  ["hangs", "--stream", { sync: false, stream: true }, "1"],
+  ["fails", "--sync", { sync: true, stream: false }, '{"id":"j1","status":"COMPLETED","output":1}'],
+  ["fails", "--stream", { sync: false, stream: true }, "1"],
+])("although the endpoint's /health %s, run %s prints the result", async (fault, _flag, flags, out) => {
+  const clock = new ManualClock();
+  const start = clock.now();
+  let isHealthRead = false;
+  const service: JobService = {
+    clock,
+    endpoints: async () => [chat],
+    async send(method, _endpointId, path, _body, timeout) {
+      if (path.startsWith("stream/")) return { status: 200, text: "[]" };
+      if (path === "health") {
+        isHealthRead = true;
+        if (fault === "fails") return { status: 403, text: '{"message":"not allowed"}' };
+        await clock.sleep(timeout ?? Number.POSITIVE_INFINITY);
+        throw new Error("no response");
+      }
+      const status = isHealthRead && method === "GET" ? "COMPLETED" : "IN_QUEUE";
+      return { status: 200, text: JSON.stringify({ id: "j1", status, output: 1 }) };
+    },
+  };
+  const { io, printed } = recordingTerminal();
+  await clock.advanceUntil(runJob(service, "chat", "{}", flags, io));
+  expect(clock.now() - start).toBeLessThan(15_000);
+  expect(printed()).toEqual({ out, err: "" });
+  expect(isHealthRead).toBe(true);
 });
 
 const page: Behaviour = { action: "respond", status: 200, body: "<html>" };

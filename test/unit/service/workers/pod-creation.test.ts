@@ -7,6 +7,9 @@ import { rejection, useWorker } from "./support/pod-runtime";
 const conflict =
   'Operation cannot be fulfilled on resourcequotas "few": the object has been modified; please apply your changes to the latest version and try again';
 
+/** For tests that wait for seconds of the clock, and not for a limit of it. */
+const fast = { speed: 50 };
+
 describe("a worker", () => {
   test("that the API server rejects ends with the reason", async () => {
     const { api, start } = await useWorker();
@@ -60,7 +63,7 @@ describe("a worker", () => {
   );
 
   test("is created again after growing pauses", async () => {
-    const { api, start, sleeps } = await useWorker();
+    const { api, start, sleeps } = await useWorker({}, fast);
     api.replaced.set("POST pods", rejection(403, "exceeded quota: few"));
     start();
     await expect.poll(() => api.calls.filter((call) => call === "POST pods").length).toBe(6);
@@ -115,7 +118,7 @@ describe("a worker", () => {
   });
 
   test("that has a node waits for the newest event of the node that can delay it", async () => {
-    const { api, start } = await useWorker();
+    const { api, start } = await useWorker({}, fast);
     const event = (reason: string, second: number | undefined) => ({
       reason,
       message: "details",
@@ -141,7 +144,7 @@ describe("a worker", () => {
     ["no scheduler has placed it yet", {}],
     ["the node node-1 has not started it", { nodeName: "node-1" }],
   ])("without any event waits for a stated reason: %s", async (reason, spec) => {
-    const { api, start } = await useWorker();
+    const { api, start } = await useWorker({}, fast);
     const process = start();
     await expect.poll(api.changes).toHaveLength(3);
     api.emit("MODIFIED", { ...podOf(name, {}), spec });
@@ -151,7 +154,7 @@ describe("a worker", () => {
   });
 
   test("waits for the event of its claim only while its status names the claim", async () => {
-    const { api, start } = await useWorker({ volumeId: "v1", volumeSizeInGb: 1, mountPaths: ["/m"] });
+    const { api, start } = await useWorker({ volumeId: "v1", volumeSizeInGb: 1, mountPaths: ["/m"] }, fast);
     const event = { reason: "ProvisioningFailed", message: "no disk", lastTimestamp: "2026-01-01T00:00:00Z" };
     api.replaced.set("GET events", { status: 200, json: { items: [event] } });
     const process = start();
@@ -167,7 +170,7 @@ describe("a worker", () => {
     const lack = expect.stringContaining("Insufficient nvidia.com/gpu");
     await expect.poll(() => process.waiting?.()).toEqual({ reason: lack, lacksStock: true });
     // Longer than the time after which events are read.
-    await systemClock.sleep(2000);
+    await systemClock.sleep(500);
     expect(process.waiting?.()).toMatchObject({ reason: lack });
   });
 

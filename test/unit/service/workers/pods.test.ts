@@ -29,7 +29,7 @@ describe("a worker", () => {
   });
 
   test("has started when its program runs, on a node and with an address", async () => {
-    const { api, start, lines } = await useWorker({}, { port: 80, healthPort: 81 });
+    const { api, start, lines } = await useWorker({}, { serverPorts: { port: 80, healthPort: 81 } });
     const process = start();
     expect(process.location?.()).toEqual({ pod: name, node: undefined, phase: "Pending" });
     expect(process.obstacle?.()).toBeUndefined();

@@ -75,13 +75,13 @@ export function workerOf(needs: Partial<typeof plainNeeds> = {}) {
   return { worker, lines };
 }
 
-/** A worker that `start` starts, on the pods of a service. */
+/** A worker that `start` starts, on the pods of a service. `speed` is the factor of the service's clock. */
 export async function useWorker(
   needs: Partial<typeof plainNeeds> = {},
-  serverPorts?: { port: number; healthPort: number },
+  { serverPorts, speed }: { serverPorts?: { port: number; healthPort: number }; speed?: number } = {},
 ) {
   const api = await useApiServer();
-  const { pods, warnings, sleeps } = await useRuntime();
+  const { pods, warnings, sleeps } = await useRuntime(speed === undefined ? {} : { speed });
   await pods.open();
   await pods.listen();
   onTestFinished(() => pods.close());
