@@ -49,9 +49,7 @@ export function createDataPlane(
     tokens.tokenOf(endpointId);
     pool.reconcile(endpointId);
   });
-  events.on("endpointDeleted", (endpoint) =>
-    runInBackground(removeWithRetries({ endpoint }, () => removeEndpoint(endpoint))),
-  );
+  events.on("endpointDeleted", removeInBackground);
   events.on("volumeDeleted", (volume) =>
     runInBackground(removeWithRetries({ volume }, () => workers.removeVolume(volume))),
   );
@@ -66,9 +64,13 @@ export function createDataPlane(
     removals.add(removal);
   }
 
+  function removeInBackground(endpoint: string): void {
+    runInBackground(removeWithRetries({ endpoint }, () => removeEndpoint(endpoint)));
+  }
+
   /** Removes a deleted endpoint's jobs, workers and files. Files of another user remain. */
   async function removeEndpoint(endpointId: string): Promise<void> {
-    workers.disconnectEndpoint(endpointId);
+    workers.balancer.rejectWaiting(endpointId);
     faults.removeEndpoint(endpointId);
     await jobs.removeEndpoint(endpointId);
     await workers.removeEndpoint(endpointId).catch((error: unknown) => {
@@ -77,6 +79,8 @@ export function createDataPlane(
     });
     // Last, because a worker that ends still uses the queue.
     active.removeEndpoint(endpointId);
+    // After all else, because a start resumes the removal of an endpoint with a token.
+    tokens.remove(endpointId);
   }
 
   /** Removes a deleted object, and tries again, for example while the cluster cannot be reached. A stop ends the attempts. */
@@ -101,13 +105,13 @@ export function createDataPlane(
     logs.write(endpointId, text);
   }
 
-  /** Moves files of objects that no longer exist out of the data folder's folders. */
-  function moveOrphanedFiles(): void {
+  /** Moves files of objects that no longer exist out of the data folder's folders, except those of `endpointIds`. */
+  function moveOrphanedFiles(endpointIds: ReadonlySet<string>): void {
     const volumeIds = endpoints.volumeIds();
     moveOrphans(
       dataFolder,
       (id) => volumeIds.has(id),
-      exists,
+      (id) => endpointIds.has(id) || exists(id),
       (text) => {
         log.warn(text);
         deps.onNotice(text);
@@ -136,10 +140,10 @@ export function createDataPlane(
       );
       workers.adoptSurvivors(new Set(runningJobs.map(({ workerId }) => workerId)));
       for (const job of runningJobs) workers.awaitReturn(job);
-      moveOrphanedFiles();
       // A kill may have interrupted the removal of an endpoint.
       const endpointIdsWithData = new Set([...endpointIds, ...tokens.endpoints()]);
-      for (const endpointId of endpointIdsWithData) if (!exists(endpointId)) await removeEndpoint(endpointId);
+      moveOrphanedFiles(endpointIdsWithData);
+      for (const endpointId of endpointIdsWithData) if (!exists(endpointId)) removeInBackground(endpointId);
       for (const { id } of endpoints.all()) tokens.tokenOf(id);
       queue.start();
       return workers.start();

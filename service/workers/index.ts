@@ -163,12 +163,6 @@ export function createWorkers({
       });
     },
 
-    /** Rejects further calls of a deleted endpoint's workers, and its requests. */
-    disconnectEndpoint(endpointId: string): void {
-      tokens.remove(endpointId);
-      balancer.rejectWaiting(endpointId);
-    },
-
     /** Ends the workers of a deleted endpoint and deletes their logs, homes and images. */
     async removeEndpoint(endpointId: string): Promise<void> {
       await pool.endWorkers(endpointId);

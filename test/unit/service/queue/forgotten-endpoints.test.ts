@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { openDatabase } from "../../../../service/store/database";
 import { scratchFolder } from "../../../support/folders";
 import { useLocalService } from "../../../support/local-service";
 import { stringAt } from "../../../support/raw-http";
@@ -80,4 +82,49 @@ test("the removal of a deleted volume is repeated until it succeeds", async () =
   await rm(volumes);
   await write(join(volumes, id, "weights"), "");
   await expect.poll(() => existsSync(join(volumes, id)), { timeout: 30_000 }).toBe(false);
+});
+
+test("a start succeeds and repeats the removal of a deleted endpoint while that fails", async () => {
+  const rig = await useLocalService();
+  const { id } = await rig.jobsOn("none", { workersMax: 0 });
+  const workers = join(rig.dataFolder, "workers");
+  await rm(workers, { recursive: true, force: true });
+  await writeFile(workers, "in place of the folder");
+  expect((await rig.rest("DELETE", `/endpoints/${id}`)).status).toBe(204);
+  await rig.restart();
+  await rm(workers);
+  await write(join(workers, id, "cache"), "");
+  await expect.poll(() => existsSync(join(workers, id)), { timeout: 30_000 }).toBe(false);
+});
+
+describe("a start completes the removal of an endpoint that a kill interrupted after the deletion of", () => {
+  const steps = ["the endpoint", "its jobs", "its logs", "its home"] as const;
+
+  test.each(steps.map((name, last) => ({ name, done: steps.slice(0, last + 1) })))("$name", async ({ done }) => {
+    const notices: string[] = [];
+    const rig = await useLocalService({ onNotice: (text) => notices.push(text) });
+    const { id, run } = await rig.jobsOn("none", { workersMax: 0 });
+    await run({});
+    const [home, log] = [join(rig.dataFolder, "workers", id), join(rig.dataFolder, "logs", `${id}.log`)];
+    await rig.restart(0, async () => {
+      await Promise.all([write(join(home, "cache"), ""), write(log, ""), write(`${log}.1`, "")]);
+      const database = openDatabase(rig.dataFolder);
+      database.prepare("DELETE FROM endpoints WHERE id = ?").run(id);
+      if (done.includes("its jobs")) database.prepare("DELETE FROM jobs WHERE endpoint_id = ?").run(id);
+      database.close();
+      if (done.includes("its logs")) await Promise.all([rm(log), rm(`${log}.1`)]);
+      if (done.includes("its home")) await rm(home, { recursive: true });
+    });
+    await expect.poll(() => [home, log, `${log}.1`].filter((path) => existsSync(path))).toEqual([]);
+    expect(existsSync(join(rig.dataFolder, "orphaned"))).toBe(false);
+    expect(notices).toEqual([]);
+    await rig.stop();
+    const database = openDatabase(rig.dataFolder);
+    const ids = z.object({ id: z.string() });
+    const rows = ["jobs", "worker_tokens"].flatMap((table) =>
+      database.query(`SELECT endpoint_id AS id FROM ${table}`, ids).all(),
+    );
+    database.close();
+    expect(rows).toEqual([]);
+  });
 });
