@@ -6,6 +6,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from "node:http";
+import { setTimeout as delay } from "node:timers/promises";
 import { hangUp, readBody, reset, type ScriptedResponse, sendHalf } from "./broken-responses";
 import { watchRequest, watchResponse } from "./contract-watch";
 import { stripsResponses } from "./dialect";
@@ -21,6 +22,8 @@ export type Fault =
   | { kind: "dropResponse" }
   /** The request reaches the origin `ms` later. */
   | { kind: "delayRequest"; ms: number }
+  /** The request reaches the origin after the result of `until`, which is called on its arrival. */
+  | { kind: "delayRequest"; until: () => unknown }
   /** The origin applies it immediately; its response arrives `ms` later. */
   | { kind: "delayResponse"; ms: number }
   /** The connection is reset before the request reaches the origin, or with `applied` after its response. */
@@ -182,7 +185,7 @@ export async function startRecordingProxy(origin: string, now?: () => number): P
     if (fault?.kind === "clientGone") isClientGone = true;
 
     if (fault?.kind === "dropRequest") return hangUp(request);
-    if (fault?.kind === "delayRequest") await new Promise((resolve) => setTimeout(resolve, fault.ms));
+    if (fault?.kind === "delayRequest") await ("until" in fault ? fault.until() : delay(fault.ms));
     let outgoing = unreachableResponse;
     if (fault?.kind === "repeatRequest") await forward(request, body);
     if (fault === undefined || reachesOrigin(fault)) {
@@ -198,7 +201,7 @@ export async function startRecordingProxy(origin: string, now?: () => number): P
         originResponse.body = JSON.stringify(alteration.change(JSON.parse(originResponse.body ?? "null")));
       outgoing = originResponse ?? unreachableResponse;
     }
-    if (fault?.kind === "delayResponse") await new Promise((resolve) => setTimeout(resolve, fault.ms));
+    if (fault?.kind === "delayResponse") await delay(fault.ms);
     const isDropped = fault?.kind === "dropResponse" || (fault?.kind === "repeatRequest" && fault.drop === true);
     if (isClientGone || isDropped) return hangUp(request);
     if (fault?.kind === "reset") return reset(request);

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Properties } from "../../../../provider/engine/values";
 import type { Naming } from "../../../../provider/framework/contract";
 import { kinds } from "../../../../provider/resources";
@@ -133,12 +133,9 @@ test("a volume that another deployment creates under the same name is not mistak
   const context = bench.context();
   await kinds.NetworkVolume.create(inputsOf("first"), context);
   bench.proxy.inject({ method: "POST", path }, { kind: "dropResponse" });
-  bench.proxy.inject({ method: "GET", path }, { kind: "delayRequest", ms: 500 });
-  const creating = kinds.NetworkVolume.create(inputsOf("shared"), context).catch((error: unknown) => String(error));
-  while (!bench.proxy.requests.some(({ fault }) => fault === "delayRequest"))
-    await new Promise((resolve) => setTimeout(resolve, 2));
-  await bench.rest("POST", "/networkvolumes", inputsOf("shared"));
-  const failure = await creating;
+  const createOther = () => bench.rest("POST", "/networkvolumes", inputsOf("shared"));
+  bench.proxy.inject({ method: "GET", path }, { kind: "delayRequest", until: createOther });
+  const failure = await kinds.NetworkVolume.create(inputsOf("shared"), context).catch(String);
   const both = (await bench.listObjects("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "shared");
   expect(both).toHaveLength(2);
   expect(failure).toContain("only one of them was created for it");
@@ -173,23 +170,21 @@ describe("a first request that arrives after the retry", () => {
     (await bench.listObjects("networkvolumes")).map(propertiesIn).filter(({ name }) => name === "straggler-dev");
 
   /** The lookup finds nothing, then the first request arrives: created outside the proxy, as on a slow network. */
-  async function delayCreate(): Promise<void> {
+  beforeEach(() => {
+    const volume = { name: "straggler-dev", size: 10, dataCenterId: "EU-RO-1" };
     bench.proxy.inject(create, { kind: "status", status: 504 });
-    bench.proxy.inject(create, { kind: "delayRequest", ms: 500 });
-    while (!bench.proxy.requests.some(({ fault }) => fault === "delayRequest"))
-      await new Promise((resolve) => setTimeout(resolve, 2));
-    await bench.rest("POST", "/networkvolumes", { name: "straggler-dev", size: 10, dataCenterId: "EU-RO-1" });
-  }
+    bench.proxy.inject(create, { kind: "delayRequest", until: () => bench.rest("POST", "/networkvolumes", volume) });
+  });
 
   test("leaves no duplicate under a generated name", async () => {
-    const [{ id }] = await Promise.all([kinds.NetworkVolume.create(generatedInputs, bench.context()), delayCreate()]);
+    const { id } = await kinds.NetworkVolume.create(generatedInputs, bench.context());
     expect((await named()).map((object) => object["id"])).toEqual([id]);
     await bench.rest("DELETE", `/networkvolumes/${id}`);
   });
 
   test("is reported and left untouched under a name of the program", async () => {
     const context = bench.context();
-    const [{ id }] = await Promise.all([kinds.NetworkVolume.create(inputs, context), delayCreate()]);
+    const { id } = await kinds.NetworkVolume.create(inputs, context);
     const ids = (await named()).map((object) => String(object["id"]));
     expect(ids).toHaveLength(2);
     const other = ids.find((candidate) => candidate !== id);
