@@ -95,12 +95,12 @@ test("a secret that is a common word is redacted everywhere", () => {
   expect(createRedaction(["name", "true"])("the name is taken: true")).toBe("the [secret] is taken: [secret]");
 });
 
-test("a repetitive secret is redacted within a second of CPU time", () => {
-  const startUsage = process.cpuUsage();
-  expect(createRedaction(["x".repeat(20_000)])(`a${"x".repeat(20_000)}b${"x".repeat(100)}c`)).toBe(
-    "a[secret]b[secret]c",
-  );
-  expect(process.cpuUsage(startUsage).user / 1000, "ms of CPU time").toBeLessThan(1000);
+test("the time to redact a repetitive secret grows linearly with its length", () => {
+  const secret = "x".repeat(200_000);
+  const startTime = performance.now();
+  expect(createRedaction([secret])(`a${secret}b${"x".repeat(100)}c`)).toBe("a[secret]b[secret]c");
+  // Linear steps take 0.1 s on an idle machine, quadratic steps minutes.
+  expect(performance.now() - startTime).toBeLessThan(10_000);
 });
 
 test("accepts unusual secrets, and ignores a secret of line breaks only", () => {

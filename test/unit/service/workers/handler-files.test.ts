@@ -44,8 +44,9 @@ test("an image named like a built-in property has no source file", () => {
   for (const image of ["constructor", "toString:1", "__proto__"]) expect(sourceFileOf({}, image)).toBeUndefined();
 });
 
-test("an image name of a million characters is parsed within a second of CPU time", () => {
-  const started = process.cpuUsage();
+test("the time to parse an image name grows linearly with its length", () => {
+  const startTime = performance.now();
   for (const mark of ["@", ":"]) sourceFileOf({ a: "b" }, `${mark.repeat(1_000_000)}/a`);
-  expect(process.cpuUsage(started).user / 1000, "ms of CPU time").toBeLessThan(1000);
+  // Linear steps take 0.02 s on an idle machine, quadratic steps minutes.
+  expect(performance.now() - startTime).toBeLessThan(10_000);
 });
