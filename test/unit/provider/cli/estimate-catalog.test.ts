@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { systemClock } from "serverless-compute-api/clock";
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { scratchFolder } from "../../../support/folders";
 import { useLocalService } from "../../../support/local-service";
@@ -17,6 +18,10 @@ async function fileWith(prices: object): Promise<string> {
   await writeFile(file, JSON.stringify(prices));
   return file;
 }
+
+// The command retries requests to a service that is not running, without the wait of a user.
+const { sleep } = systemClock;
+vi.spyOn(systemClock, "sleep").mockImplementation((ms, signal) => sleep(ms / 100, signal));
 
 afterEach(() => {
   vi.unstubAllEnvs();

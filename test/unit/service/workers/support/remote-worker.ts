@@ -5,7 +5,7 @@ import { shortTimings } from "./programs";
 
 /** Creates an endpoint without local workers, and calls of remote workers by worker id. */
 export async function useRemoteEndpoint({ timings, ...options }: ServiceOptions = {}) {
-  const short = { ...shortTimings, pollHold: 100, pingSilence: 300, secondLook: 20, ...timings };
+  const short = { ...shortTimings, pollHold: 100, secondLook: 20, ...timings };
   const rig = await useLocalService({ timings: short, ...options });
   const jobs = await rig.jobsOn("elsewhere", { workersMax: 0 });
   const headers = { authorization: readWorkerToken(rig.dataFolder, jobs.id) ?? "" };
