@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from "vitest";
-import { checkOf, type FaultClient, faultTable } from "../support/fault-table";
+import { checkOf, expectNoneLeft, type FaultClient, faultTable } from "../support/fault-table";
 import { type SdkRig, startRig } from "./rig";
 
 /** Calls of a client. Each submits or follows a job and returns its result as text, or rejects. */
@@ -32,8 +32,9 @@ export function describeFaults(
     });
     afterAll(() => rig[Symbol.asyncDispose]());
 
-    for (const { fault, faults, afterSubmission, behaviour } of faultTable(client))
-      test(fault, async (context) => {
+    for (const row of faultTable(client))
+      test(row.fault, async (context) => {
+        const { faults, afterSubmission, behaviour } = row;
         started ??= useCalls(rig, context);
         const calls = started;
         const expected = checkOf(checks, behaviour);
@@ -42,8 +43,7 @@ export function describeFaults(
           const endpointId = await rig.endpoint("plain.mjs", { workersMin: 0 });
           const text = await call(endpointId, () => rig.service.faults(endpointId, faults)).catch(String);
           expect(text).toMatch(expected.text);
-          for (const [name, left] of Object.entries(rig.service.faults(endpointId)))
-            if (typeof left === "number" && name !== "delay") expect(left, `remaining ${name}`).toBe(0);
+          expectNoneLeft(row, rig.service.faults(endpointId));
           const noResult = { completed: 0, failed: 0, inProgress: 0, inQueue: 0 };
           await expect
             .poll(async () => (await rig.clients.jobs.health(endpointId)).jobs)

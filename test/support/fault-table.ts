@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { expect } from "vitest";
 
 /** Clients with a column in a table of docs/guides/rehearse-failures.md. */
 export type FaultClient =
@@ -43,6 +44,12 @@ export function faultTable(client: FaultClient): FaultRow[] {
         behaviour: cells[column] ?? "",
       };
     });
+}
+
+/** Fails if a response about the remaining faults contains one of those that a row injects a number of times. */
+export function expectNoneLeft({ faults }: FaultRow, remaining: unknown): void {
+  for (const fault of Object.keys(faults).filter((name) => !["delay", "workers", "noStock"].includes(name)))
+    expect(remaining).toHaveProperty(fault, 0);
 }
 
 /** Returns the check of a documented behaviour; throws if a suite has none. */

@@ -4,7 +4,7 @@ import type { Properties } from "../../../../provider/engine/values";
 import { kinds } from "../../../../provider/resources";
 import { acceleratedClock } from "../../../support/accelerated-clock";
 import { runConcurrently } from "../../../support/concurrent-rows";
-import { checkOf, type FaultRow, faultTable } from "../../../support/fault-table";
+import { checkOf, expectNoneLeft, type FaultRow, faultTable } from "../../../support/fault-table";
 import { type BenchContext, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { at, expectResponse, send } from "../../../support/raw-http";
@@ -20,8 +20,6 @@ const faultsPath = (endpointId: string): string => `${serverlessUrl}/local/endpo
 /** Replaces the faults of an endpoint. */
 const inject = async (endpointId: string, faults: object): Promise<void> =>
   expectResponse(await send("PUT", faultsPath(endpointId), { key, json: faults }), 200);
-
-const isCounted = (fault: string): boolean => !["delay", "workers", "noStock"].includes(fault);
 
 /** Numbers of an endpoint's jobs so far, and of the submissions sent to it. */
 async function counts(endpointId: string): Promise<{ jobs: number; submissions: number }> {
@@ -41,12 +39,13 @@ interface Outcome {
 /** Runs a verb while the faults of a row are injected. */
 async function underFaults(
   endpointId: string,
-  { faults, afterSubmission }: FaultRow,
+  row: FaultRow,
   clock: Clock,
   restVersion: Dialect,
   verb: (context: BenchContext) => Promise<string>,
 ): Promise<Outcome> {
   const before = await counts(endpointId);
+  const { faults, afterSubmission } = row;
   let injected = afterSubmission ? undefined : inject(endpointId, faults);
   await injected;
   const context = bench.context(
@@ -66,8 +65,7 @@ async function underFaults(
     restVersion,
   );
   const text = await verb(context).catch(String);
-  const remaining = await send("GET", faultsPath(endpointId), { key });
-  for (const fault of Object.keys(faults).filter(isCounted)) expect(remaining.json).toHaveProperty(fault, 0);
+  expectNoneLeft(row, (await send("GET", faultsPath(endpointId), { key })).json);
   await inject(endpointId, {});
   const after = await counts(endpointId);
   return { text, jobs: after.jobs - before.jobs, submissions: after.submissions - before.submissions };

@@ -6,7 +6,7 @@ import { invokeJob } from "../../../../provider/functions/program-calls";
 import { kinds } from "../../../../provider/resources";
 import { acceleratedClock } from "../../../support/accelerated-clock";
 import { runConcurrently } from "../../../support/concurrent-rows";
-import { checkOf, type FaultRow, faultTable } from "../../../support/fault-table";
+import { checkOf, expectNoneLeft, type FaultRow, faultTable } from "../../../support/fault-table";
 import { partialFailureOf, useLifecycleBench } from "../../../support/lifecycle-bench";
 import { naming } from "../../../support/naming";
 import { at, expectResponse, send } from "../../../support/raw-http";
@@ -116,14 +116,12 @@ describe("a JobInvoke with a request", () => {
 });
 
 /** Injects the faults of a row, and returns the result or error of a verb. */
-async function underFaults(endpointId: string, { faults }: FaultRow, verb: () => Promise<string>): Promise<string> {
+async function underFaults(endpointId: string, row: FaultRow, verb: () => Promise<string>): Promise<string> {
   const { serverlessUrl, apiKey: key } = bench.addresses;
   const path = `${serverlessUrl}/local/endpoints/${endpointId}/faults`;
-  expectResponse(await send("PUT", path, { key, json: faults }), 200);
+  expectResponse(await send("PUT", path, { key, json: row.faults }), 200);
   const text = await verb().catch(String);
-  const { json } = await send("GET", path, { key });
-  for (const [name, remaining] of Object.entries(Object(json)))
-    if (typeof remaining === "number" && name !== "delay") expect(remaining, `remaining ${name}`).toBe(0);
+  expectNoneLeft(row, (await send("GET", path, { key })).json);
   expectResponse(await send("PUT", path, { key, json: {} }), 200);
   return text;
 }
