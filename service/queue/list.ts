@@ -41,7 +41,7 @@ const patternOf = (text: string): string => `%${text.replace(/[\\%_]/g, "\\$&")}
 export function createJobList(
   database: Database,
   active: Pick<ActiveJobs, "get">,
-  store: Pick<JobStore, "find" | "page" | "progress" | "payload">,
+  store: Pick<JobStore, "find" | "previous" | "progress" | "payload">,
   isExpired: (job: Job) => boolean,
   clock: Pick<SteadyClock, "systemChange">,
 ) {
@@ -102,7 +102,7 @@ export function createJobList(
       let before = cursor;
       for (let size = 0; ; ) {
         // One by one, because a page may end after the first. One extra row shows whether there is another page.
-        const [stored] = store.page(endpointId, before, 1);
+        const stored = store.previous(endpointId, before);
         if (!stored) return { jobs, before: undefined };
         if (jobs.length === limit) return { jobs, before };
         const { output } = stored;

@@ -13,7 +13,6 @@ const tables = "jobs LEFT JOIN job_progress USING (seq) LEFT JOIN job_streams US
 const selectStoredJobs = `SELECT ${jobColumn}, coalesce(output, progress) AS output FROM ${tables}`;
 /** A query of jobs without outputs, which may be 20 MB each, and with the beginning of errors. */
 export const selectJobs = `SELECT ${listedJobColumn}, output IS NOT NULL OR progress IS NOT NULL AS has_output FROM ${tables}`;
-const endpointPage = "WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?";
 const textOf = (column: string) => z.object({ [column]: z.string() }).transform((row) => row[column] ?? "");
 
 /** Chunks per query; a response may be full before the last chunk. */
@@ -31,7 +30,10 @@ export function createJobStore(database: Database, clock: Pick<SteadyClock, "sys
   const saveOutput = database.prepare(`${updateJob}, output = ? WHERE seq = ?`);
   const rowParsers = createJobRows(clock);
   const find = database.query(`${selectStoredJobs} WHERE id = ?`, rowParsers.stored);
-  const page = database.query(`${selectStoredJobs} ${endpointPage}`, rowParsers.stored);
+  const previous = database.query(
+    `${selectStoredJobs} WHERE endpoint_id = ? AND seq < ? ORDER BY seq DESC LIMIT 1`,
+    rowParsers.stored,
+  );
   // An unfinished job has no output except a progress update.
   const unfinished = database.query(`${selectJobs} WHERE finished_at IS NULL`, rowParsers.job);
   const payload = database.query(
@@ -156,8 +158,8 @@ export function createJobStore(database: Database, clock: Pick<SteadyClock, "sys
     },
     /** The time at which the next finished job is removed. */
     nextExpiry: (): number | undefined => nextExpiry.get(),
-    /** The endpoint's jobs with numbers below `before`, newest first. */
-    page: (endpointId: string, before: number, limit: number): StoredJob[] => page.all(endpointId, before, limit),
+    /** The endpoint's newest job with a number below `before`. */
+    previous: (endpointId: string, before: number): StoredJob | undefined => previous.get(endpointId, before),
     /** Ids of endpoints that have jobs. */
     endpoints: (): string[] => endpoints.all(),
   };

@@ -119,12 +119,12 @@ const megabyte = 1024 * 1024;
 /** A list that counts the rows that it reads from the store. */
 function countingList({ database, active, store, deadlines, steady }: ReturnType<typeof useJobs>) {
   const reads = { rows: 0 };
-  const page: typeof store.page = (...query) => {
-    const rows = store.page(...query);
-    reads.rows += rows.length;
-    return rows;
+  const previous: typeof store.previous = (...query) => {
+    const row = store.previous(...query);
+    if (row) reads.rows++;
+    return row;
   };
-  return { reads, list: createJobList(database, active, { ...store, page }, deadlines.isExpired, steady) };
+  return { reads, list: createJobList(database, active, { ...store, previous }, deadlines.isExpired, steady) };
 }
 
 /** Reads all pages of the list. */
