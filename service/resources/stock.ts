@@ -13,9 +13,9 @@ export type StockEntries = Readonly<Record<string, StockLevel>>;
 /** Throws a ServiceError for an entry with an unknown GPU type, CPU flavour or data centre. */
 export function checkStock(entries: StockEntries): void {
   for (const key of Object.keys(entries)) {
-    const [id = "", dataCenterId] = key.split("@");
+    const [id = "", ...dataCenter] = key.split("@");
     requireListed("stock", [id], [...gpuTypeIds, ...cpuFlavorIds]);
-    if (dataCenterId !== undefined) requireListed("stock", [dataCenterId], dataCenterIds);
+    if (dataCenter.length > 0) requireListed("stock", [dataCenter.join("@")], dataCenterIds);
   }
 }
 

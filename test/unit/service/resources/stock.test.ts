@@ -101,6 +101,9 @@ describe("stock", () => {
       createService({ port: 0, ephemeral: true, stock: JSON.parse(JSON.stringify(stock)) });
     await expect(start({ "NVIDIA L5": "NONE" })).rejects.toThrow(/^stock: "NVIDIA L5" is not allowed; must be one of /);
     await expect(start({ [`${l4}@EU-XX-1`]: "NONE" })).rejects.toThrow(/^stock: "EU-XX-1" is not allowed/);
+    await expect(start({ [`${l4}@EU-RO-1@US-KS-2`]: "NONE" })).rejects.toThrow(
+      /^stock: "EU-RO-1@US-KS-2" is not allowed/,
+    );
     await expect(start({ [l4]: 0 })).rejects.toThrow(
       'stock.NVIDIA L4: 0 is not allowed; must be "NONE", "LOW", "MEDIUM" or "HIGH"',
     );
