@@ -5,9 +5,12 @@ import { type Output, printError } from "./output";
 /** Number of objects that a line names. */
 const namedObjects = 5;
 
+/** Response timeout, ms: the service applies thousands of objects before it responds. */
+const timeout = 300_000;
+
 /** Applies the changes of a running service's seed file, and prints what was created, updated and left. */
 export async function applySeedFile(data: string, output: Output): Promise<void> {
-  const response = expectSuccess(await connect(data).send("POST", localPaths.seed));
+  const response = expectSuccess(await connect(data, timeout).send("POST", localPaths.seed));
   const { file, created, updated, differences, others, atStart } = appliedSeed.parse(response.json);
   const lines = [
     ...created.map((path) => `created ${path}`),

@@ -42,7 +42,7 @@ export async function printLogs(
     const pastLines = await tail.readLast(lines);
     if (!follow) {
       const partialLine = tail.unfinishedLine();
-      const allLines = partialLine === "" ? pastLines : [...pastLines, partialLine].slice(-lines);
+      const allLines = partialLine === "" || lines === 0 ? pastLines : [...pastLines, partialLine].slice(-lines);
       if (allLines.length === 0 && lines > 0)
         output.err(`endpoint "${name}" (${id}) has no log yet; none of its workers has started`);
       return print(allLines);

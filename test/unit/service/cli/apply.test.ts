@@ -65,6 +65,14 @@ test("an unchanged file changes nothing", async () => {
   expect(await apply()).toEqual({ code: 0, out: `${file}: no changes`, err: "" });
 });
 
+test("the service has minutes to apply a file with thousands of objects", async () => {
+  await start();
+  const timeout = vi.spyOn(AbortSignal, "timeout");
+  onTestFinished(() => timeout.mockRestore());
+  await apply();
+  expect(timeout).toHaveBeenCalledWith(300_000);
+});
+
 test("new and changed objects of each section are created and updated, without values of secrets", async () => {
   const { service } = await start();
   vi.stubEnv("APPLY_TEST_TOKEN", "another-hidden-value");

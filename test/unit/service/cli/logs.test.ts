@@ -19,11 +19,18 @@ async function stoppedService(dataFolder: string, ...names: string[]): Promise<s
 }
 
 const data = join(folder, "data");
-const [chat = "", twin = "", otherTwin = ""] = await stoppedService(data, "chat", "twin", "twin");
+const [chat = "", twin = "", otherTwin = "", unfinished = ""] = await stoppedService(
+  data,
+  "chat",
+  "twin",
+  "twin",
+  "unfinished",
+);
 const logOf = (id: string): string => join(data, "logs", `${id}.log`);
 mkdirSync(join(data, "logs"));
 writeFileSync(`${logOf(chat)}.1`, "one\ntwo\n");
 writeFileSync(logOf(chat), "three\nfour\n");
+writeFileSync(logOf(unfinished), "one\ntwo");
 
 describe("logs without a running service", () => {
   test.each([
@@ -31,6 +38,8 @@ describe("logs without a running service", () => {
     ["by id", chat, [], "one\ntwo\nthree\nfour"],
     ["the last lines only, across files", "chat", ["--lines", "3"], "two\nthree\nfour"],
     ["no lines", "chat", ["--lines", "0"], ""],
+    ["an unfinished last line", "unfinished", ["--lines", "1"], "two"],
+    ["no lines, also no unfinished line", "unfinished", ["--lines", "0"], ""],
   ])("prints an endpoint's log: %s", async (_how, endpoint, flags, out) => {
     expect(await runLine("logs", endpoint, "--data", data, ...flags)).toEqual({ code: 0, out, err: "" });
   });
