@@ -63,7 +63,7 @@ export const unknownNames = (dataFolder: string): string[] =>
   readdirSync(dataFolder).filter((name) => !ownNameOf(name) && !systemNames.includes(name));
 
 /** Suffixes of files that the service itself writes; another one is that of a user's copy, such as `.bak`. */
-const writtenSuffix = /(?:-(?:wal|shm|journal)|\.new(?:-journal)?|\.[12])$/;
+const writtenSuffix = /(?:-(?:wal|shm|journal)|\.new(?:-journal)?|\.probe|\.[12])$/;
 
 /** The names in a data folder that a reset or a restore deletes, beginning with the store. */
 export function deletedNames(dataFolder: string): string[] {

@@ -44,9 +44,11 @@ export function openWatchedDatabase({
     },
   };
   const database = openDatabase(dataFolder, faults);
+  const probe = `${storeFile(dataFolder)}.probe`;
+  // A kill may have interrupted an attempt.
+  removeMarker(probe);
 
   function canWrite(): boolean {
-    const probe = `${storeFile(dataFolder)}.probe`;
     try {
       writeFileSync(probe, Buffer.alloc(probeSize));
       database.rewriteHeader();

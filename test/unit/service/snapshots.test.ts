@@ -52,7 +52,8 @@ describe("resetDataFolder", () => {
     whileOpen(addDelegation("old"));
     const key = readApiKey(data);
     mkdirSync(join(data, "volumes/old"), { recursive: true });
-    for (const name of ["service.log", "service.log.1", "address"]) writeFileSync(join(data, name), "");
+    for (const name of ["service.log", "service.log.1", "service.db.probe", "address"])
+      writeFileSync(join(data, name), "");
     // The rest of a restore that was killed.
     mkdirSync(join(data, "incomplete"));
     writeFileSync(join(data, "incomplete/service.db"), "");

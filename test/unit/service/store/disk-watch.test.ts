@@ -1,4 +1,4 @@
-import { cpSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openWatchedDatabase } from "../../../../service/store/disk-watch";
@@ -53,6 +53,15 @@ test("small changes that fit into the log of a full disk are not its end", async
   // The attempt deleted the link.
   await clock.advance(1000);
   expect(problem()).toBeUndefined();
+});
+
+test("the file of an attempt that a kill interrupted is deleted by the next start", () => {
+  const dataFolder = scratchFolder();
+  const start = () => openWatchedDatabase({ dataFolder, clock: new ManualClock(), onNotice: () => undefined }).database;
+  start().close();
+  writeFileSync(join(dataFolder, "service.db.probe"), "");
+  start().close();
+  expect(existsSync(join(dataFolder, "service.db.probe"))).toBe(false);
 });
 
 const lost = (dataFolder: string): string =>
