@@ -13,6 +13,7 @@ import {
   makeWritable,
   prepareDataFolder,
   snapshotNames,
+  stagingName,
   unknownNames,
 } from "./store/data-folder";
 import { openDatabase } from "./store/database";
@@ -22,9 +23,6 @@ import { readServiceAddress } from "./store/service-address";
 import { hasStore } from "./store/store-file";
 
 const databaseName = "service.db";
-
-/** Folder in which a snapshot or a restore prepares the new content; a kill leaves it. */
-const stagingName = "incomplete";
 
 /** Folder for the previous content of a data folder until it is deleted. */
 const deletedName = "deleted";
@@ -36,7 +34,7 @@ const deletedName = "deleted";
 export function resetDataFolder(dataFolder: string): void {
   withLock(requireUsed(dataFolder, isUnfinished), (folder) => {
     remove(join(folder, stagingName));
-    replaceContent(folder, () => undefined);
+    replaceContent(folder, "reset", () => undefined);
   });
 }
 
@@ -77,7 +75,7 @@ export function restoreDataFolder(dataFolder: string, source: string, onNotice =
   onDisk(folder, () => prepareDataFolder(folder, stagingName));
   withLock(folder, () =>
     withCheckedCopy(resolve(source), folder, onNotice, (copy) => {
-      replaceContent(folder, () => moveContent(copy, folder));
+      replaceContent(folder, "restore", () => moveContent(copy, folder));
     }),
   );
 }
@@ -138,7 +136,7 @@ function checkStore(folder: string): void {
 /** Returns true for the folder of a service whose reset or restore has not ended, and that has no store. */
 const isUnfinished = (folder: string): boolean =>
   [stagingName, deletedName].some((name) => existsSync(join(folder, name))) &&
-  ["api-key", "lock"].some((name) => existsSync(join(folder, name))) &&
+  existsSync(join(folder, "lock")) &&
   unknownNames(folder).every((name) => name === stagingName);
 
 function requireUsed(dataFolder: string, isUsable: (folder: string) => boolean = () => false): string {
@@ -162,10 +160,10 @@ function withLock(folder: string, work: (folder: string) => void): void {
  * Replaces the content of a data folder by what `fill` adds. The previous content is moved aside and deleted at the end, because a part of it
  * may not be deletable.
  */
-function replaceContent(folder: string, fill: () => void): void {
+function replaceContent(folder: string, command: "reset" | "restore", fill: () => void): void {
   const aside = join(folder, deletedName);
   remove(aside);
-  const names = deletedNames(folder);
+  const names = deletedNames(folder, command);
   mkdirSync(aside, { mode: 0o700 });
   const moved: string[] = [];
   try {
@@ -199,9 +197,7 @@ function remove(path: string): void {
       rmSync(path, options);
     } catch (error) {
       if (!isForbidden(error)) throw error;
-      throw new StartError(
-        `${path}: cannot be deleted (${codeOf(error)}); delete it as the owner of its files, and repeat the command`,
-      );
+      throw new StartError(`${path}: cannot be deleted (${codeOf(error)}); delete it as the owner of its files`);
     }
   }
 }

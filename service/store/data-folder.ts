@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,9 +12,12 @@ interface OwnName {
   isFile?: true;
   /** Part of a snapshot. */
   inSnapshot?: true;
-  /** Kept by a reset and a restore: the key, and the records of containers, pods and pulled images. */
-  isKept?: true;
+  /** Kept by a reset and a restore: the key, and the records of containers, pods and pulled images; or only by a restore. */
+  isKept?: true | "restore";
 }
+
+/** Folder in which a snapshot or a restore prepares the new content; a kill leaves it. */
+export const stagingName = "incomplete";
 
 /** The content of a data folder. */
 export const ownNames: Readonly<Record<string, OwnName>> = {
@@ -22,7 +25,7 @@ export const ownNames: Readonly<Record<string, OwnName>> = {
   volumes: { inSnapshot: true },
   workers: { inSnapshot: true },
   logs: { inSnapshot: true },
-  orphaned: {},
+  orphaned: { isKept: "restore" },
   deleted: {},
   address: { isFile: true },
   "charts.json": { isFile: true },
@@ -66,9 +69,10 @@ export const unknownNames = (dataFolder: string): string[] =>
 const writtenSuffix = /(?:-(?:wal|shm|journal)|\.new(?:-journal)?|\.probe|\.[12])$/;
 
 /** The names in a data folder that a reset or a restore deletes, beginning with the store. */
-export function deletedNames(dataFolder: string): string[] {
+export function deletedNames(dataFolder: string, command: "reset" | "restore"): string[] {
+  const isKept = (name: string): boolean => [true, command].includes(ownNameOf(name)?.isKept ?? false);
   const isDeleted = (name: string): boolean =>
-    (Object.hasOwn(ownNames, name) || writtenSuffix.test(name)) && ownNameOf(name)?.isKept === undefined;
+    (Object.hasOwn(ownNames, name) || writtenSuffix.test(name)) && !isKept(name);
   const found = readdirSync(dataFolder).filter((name) => ownNameOf(name) && isDeleted(name));
   return [...storeNames.filter((name) => found.includes(name)), ...found.filter((name) => !storeNames.includes(name))];
 }
@@ -171,6 +175,10 @@ function createIn(parent: string): string {
 function checkNames(dataFolder: string, allowedName: string | undefined): void {
   const others = unknownNames(dataFolder).filter((name) => name !== allowedName);
   if (others.length === 0) return;
+  if (others.every((name) => name === stagingName) && existsSync(join(dataFolder, "lock")))
+    throw new StartError(
+      `the data folder ${dataFolder}: a restore of it has not ended; repeat the restore, or run reset`,
+    );
   const more = others.length > maxShownNames ? `, and ${others.length - maxShownNames} more` : "";
   throw new StartError(
     `the data folder ${dataFolder}: contains files that are not the service's (${others.slice(0, maxShownNames).join(", ")}${more}); choose a new or empty folder with --data`,

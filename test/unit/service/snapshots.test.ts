@@ -14,13 +14,12 @@ import {
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { createService, resetDataFolder, restoreDataFolder, snapshotDataFolder } from "serverless-compute-local";
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ensureApiKey, readApiKey } from "../../../service/store/api-key";
 import { ownNames } from "../../../service/store/data-folder";
 import { type Database, openDatabase } from "../../../service/store/database";
 import { serviceFolder } from "../../support/folders";
-import { listenOnLoopback } from "../../support/loopback";
 
 let folder: string;
 let data: string;
@@ -84,11 +83,13 @@ describe("resetDataFolder", () => {
   });
 
   test.each(["deleted", "incomplete"])("changes no other program's folder or store beside a folder %s", (name) => {
-    const foreign = join(folder, "foreign");
-    mkdirSync(join(foreign, name), { recursive: true });
-    writeFileSync(join(foreign, "address.csv"), "mine");
-    expect(() => resetDataFolder(foreign)).toThrow("no service has used it");
-    expect(readdirSync(foreign).sort()).toEqual(["address.csv", name].sort());
+    for (const [index, file] of ["address.csv", "api-key"].entries()) {
+      const foreign = join(folder, `foreign-${index}`);
+      mkdirSync(join(foreign, name), { recursive: true });
+      writeFileSync(join(foreign, file), "mine");
+      expect(() => resetDataFolder(foreign)).toThrow("no service has used it");
+      expect(readdirSync(foreign).sort()).toEqual([file, name].sort());
+    }
     whileOpen(addDelegation("old"));
     mkdirSync(join(data, name));
     writeFileSync(join(data, "service.db"), "the file of another program");
@@ -185,10 +186,25 @@ describe("snapshotDataFolder and restoreDataFolder", () => {
     const key = readApiKey(data);
     cpSync(snapshot, join(data, "incomplete"), { recursive: true });
     rmSync(join(data, "service.db"));
-    expect(() => openDatabase(data)).toThrow(/contains files that are not the service's \(incomplete\)/);
+    expect(() => openDatabase(data)).toThrow(
+      `the data folder ${data}: a restore of it has not ended; repeat the restore, or run reset`,
+    );
     restoreDataFolder(data, snapshot);
     expect([whileOpen(namesIn), readApiKey(data)]).toEqual([["first"], key]);
     expect(readdirSync(data)).not.toContain("incomplete");
+  });
+
+  test("keep the orphaned files; a reset deletes them", () => {
+    const snapshot = join(folder, "snapshot");
+    whileOpen(addDelegation("first"));
+    snapshotDataFolder(data, snapshot);
+    const weights = join(data, "orphaned/volumes/gone/model.bin");
+    mkdirSync(dirname(weights), { recursive: true });
+    writeFileSync(weights, "");
+    restoreDataFolder(data, snapshot);
+    expect(existsSync(weights)).toBe(true);
+    resetDataFolder(data);
+    expect(existsSync(join(data, "orphaned"))).toBe(false);
   });
 
   test("reject a folder in use, a target with files, and a source that is not a snapshot, and change nothing", () => {
@@ -264,37 +280,5 @@ describe("the folder of a snapshot", () => {
     const message = `${target}: is a file, below a file or a broken link; specify a folder`;
     expect(() => snapshotDataFolder(data, target)).toThrow(message);
     expect(() => restoreDataFolder(data, target)).toThrow(name === "file/below" || name === "file" ? message : target);
-  });
-});
-
-describe("an ephemeral service", () => {
-  beforeEach(() => void vi.stubEnv("TMPDIR", folder));
-  afterEach(() => void vi.unstubAllEnvs());
-  const ephemeral = { ephemeral: true, runtime: "none", logLevel: "info" } as const;
-
-  test("leaves nothing on disk after its end", async () => {
-    const service = await createService({ ...ephemeral, port: 0 });
-    const used = dirname(service.apiKeyFile);
-    expect([dirname(used), statSync(used).mode & 0o777]).toEqual([folder, 0o700]);
-    await service.stop(0);
-    expect(readdirSync(folder)).toEqual([]);
-  });
-
-  test("names the folder for temporary files if that cannot be used", async () => {
-    vi.stubEnv("TMPDIR", join(folder, "none"));
-    await expect(createService({ ...ephemeral, port: 0 })).rejects.toThrow(
-      `the folder for temporary files ${folder}/none: cannot be used (ENOENT); set TMPDIR to a writable folder`,
-    );
-  });
-
-  test("leaves nothing on disk if it cannot start", async () => {
-    const server = createServer();
-    const port = Number(new URL(await listenOnLoopback(server)).port);
-    await expect(createService({ ...ephemeral, port })).rejects.toThrow(/is taken/);
-    server.close();
-    await expect(createService({ ephemeral: true, dataFolder: data })).rejects.toThrow(
-      "ephemeral: true is not allowed with a dataFolder; remove one of them",
-    );
-    expect(readdirSync(folder)).toEqual([]);
   });
 });
