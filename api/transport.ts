@@ -113,6 +113,8 @@ export function createTransport(settings: TransportSettings): Transport {
       );
       const date = Date.parse(headerOf(response, "date") ?? "");
       const succeeded = response.status >= 200 && response.status < 300;
+      // The status and the limits of a worker's response are those of the worker.
+      if (request.anyStatus && headerOf(response, "x-worker-id") !== undefined) return response;
       const text = succeeded ? request.errorTextOf?.(response.body) : errorTextOf(response);
       // If the limit is exhausted, no call is sent before it resets.
       const resetDelay = readRateLimit(headerOf(response, "ratelimit"));

@@ -62,8 +62,8 @@ const anyData = z.looseObject({});
 const entriesOf = (env: Readonly<Record<string, string>>) =>
   Object.entries(env).map(([key, value]) => ({ key, value }));
 
-/** Changes in the form of saveTemplate: the environment as a list, an empty string for no credentials. */
-const toSaveInput = ({ env = {}, containerRegistryAuthId, ...rest }: TemplateSettings) => ({
+/** Changes in the form of saveTemplate, which has no CUDA versions: the environment as a list, an empty string for no credentials. */
+const toSaveInput = ({ env = {}, containerRegistryAuthId, allowedCudaVersions: _, ...rest }: TemplateSettings) => ({
   ...rest,
   env: entriesOf(env),
   ...(containerRegistryAuthId === undefined ? {} : { containerRegistryAuthId: containerRegistryAuthId ?? "" }),

@@ -94,6 +94,8 @@ export interface PreviewContext {
   id?: string | undefined;
   /** Host address of the job API; undefined if the settings have no valid one. */
   serverlessUrl?: string | undefined;
+  /** Dialect of the deployment; undefined if the settings have no valid one. */
+  dialect?: Dialect | undefined;
 }
 
 /**

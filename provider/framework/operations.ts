@@ -107,7 +107,8 @@ export function defineResource<Inputs extends object, Outputs extends object>(
     inputWarnings: (olds, news, secrets) => inputWarnings(shape, olds, news, secrets),
     diff,
     warnings: (change) => [...warningsOf(shape, change.changes), ...(plan(change).warnings ?? [])],
-    previewOutputs: (olds, news, context) => previewOutputs(definition, olds, news, context),
+    previewOutputs: (olds, news, context) =>
+      previewOutputs(definition, olds, news, olds ? diff(olds, news, context.dialect) : [], context),
     create: (properties, context) =>
       runBounded({ label: labelOf(properties), operation: "create" }, properties, context, (bounded) =>
         runChange(bounded, async () => {

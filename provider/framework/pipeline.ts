@@ -177,7 +177,7 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
     /**
      * Compares; `forcesReplacement` selects the changes that a resource option turns into replacements. A diff without a check belongs
      * to a refresh, or to the engine's search for the dependents of an object that it deletes before its replacement. The dependent
-     * properties are unknown then. They force no replacement, because the diff after the dependent's own check decides.
+     * properties are unknown then. Without the option, they force no replacement, because the diff after the dependent's own check decides.
      */
     diff(
       { urn }: ResourceCall,
@@ -195,8 +195,8 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
         const changes = differences.map((difference) => ({
           ...difference,
           replace:
-            (difference.replace || forcesReplacement(difference.path)) &&
-            (isChecked || !hasUnknown(news.properties[difference.path[0] ?? ""])),
+            forcesReplacement(difference.path) ||
+            (difference.replace && (isChecked || !hasUnknown(news.properties[difference.path[0] ?? ""]))),
         }));
         const states = { olds: olds.properties, news: news.properties };
         if (isChecked)
@@ -219,7 +219,8 @@ export function createPipeline(operations: ResourceOperations, providerProcess: 
      * another one.
      */
     previewOutputs(id: string | undefined, olds: PropertyMap | undefined, news: PropertyMap): PropertyMap {
-      const previewContext = { id, serverlessUrl: providerProcess.deployment().configuration.serverlessUrl() };
+      const { configuration } = providerProcess.deployment();
+      const previewContext = { id, serverlessUrl: configuration.serverlessUrl(), dialect: configuration.dialect() };
       const isProvisional = olds === undefined && nameSourceOf(news.properties) !== "program";
       const inputs = isProvisional ? { ...news.properties, name: Unknown.value } : news.properties;
       const outputs = operations.previewOutputs(olds?.properties, inputs, previewContext);

@@ -15,9 +15,7 @@ import { type FunctionDefinition, lookup } from "./lookup";
 
 const remark = " Its variables and start arguments are plain text: mark them as secret before you use them.";
 
-const getTemplate = lookup("template", template, (record) => ({ ...record, revision: revisionOf(record) }), { remark });
-
-/** The container of an endpoint as outputs of a lookup. */
+/** A container as outputs of a lookup. */
 const shownContainer = (workers: Parameters<typeof containerOf>[0]) => {
   const { dockerArgs, containerRegistryAuthId, ...rest } = containerOf(workers);
   return {
@@ -26,6 +24,13 @@ const shownContainer = (workers: Parameters<typeof containerOf>[0]) => {
     containerRegistryAuthId: containerRegistryAuthId ?? undefined,
   };
 };
+
+const getTemplate = lookup(
+  "template",
+  template,
+  (record) => ({ ...record, ...shownContainer(record), revision: revisionOf(record) }),
+  { remark },
+);
 
 /** Also returns the version, the container of new workers, and the URL for requests. */
 const getServerlessEndpoint = lookup(

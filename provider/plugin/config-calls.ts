@@ -16,7 +16,7 @@ import type { ProviderProcess } from "../framework/process";
 import { isSecretAt, secretsIn } from "../framework/properties/secret-paths";
 import { isExplicitProvider } from "../framework/urn";
 import { misspelledSettings, settingNames, settingTable } from "../settings/setting-table";
-import { type ConfigLookup, resolveService, serviceSettings, settingErrors } from "../settings/settings";
+import { type ConfigLookup, isHostedService, serviceSettings, settingErrors } from "../settings/settings";
 
 /** Text of a setting. YAML programs send numbers as numbers; all other programs send them as strings. */
 const settingText = (value: Value | undefined): string | undefined =>
@@ -59,8 +59,9 @@ export function configCalls(providerProcess: ProviderProcess) {
     },
 
     /**
-     * Replaces the provider and its resources if the settings identify another service. A new API key does not replace them,
-     * because the key's account is unknown. A setting that is unknown in a preview is a change, but replaces nothing.
+     * Replaces the provider and its resources if either the old or the new settings identify the hosted service. Other addresses and a new
+     * API key replace nothing, because they may lead to the same service and account. A setting that is unknown in a preview is a change,
+     * but replaces nothing.
      */
     diffConfig: ({ urn, olds, news }: Request<typeof diffRequest>): Response<typeof diffResponse> => {
       const changedNames = settingNames.filter(
@@ -69,11 +70,10 @@ export function configCalls(providerProcess: ProviderProcess) {
           settingText(olds.properties[name]) !== settingText(news.properties[name]),
       );
       const isKnown = !serviceSettings.some((name) => news.properties[name] instanceof Unknown);
-      const [oldService, newService] = [olds, news].map(({ properties }) =>
-        resolveService(configLookupOf(properties, urn)),
+      const [wasHosted, isHosted] = [olds, news].map(({ properties }) =>
+        isHostedService(configLookupOf(properties, urn)),
       );
-      const changesService =
-        isKnown && oldService !== undefined && newService !== undefined && oldService !== newService;
+      const changesService = isKnown && wasHosted !== isHosted;
       return {
         changes: changedNames.length > 0 ? diffChanges.some : diffChanges.none,
         diffs: changedNames,

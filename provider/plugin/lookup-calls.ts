@@ -46,8 +46,11 @@ function argumentErrors(name: string, { args, required }: FunctionDefinition, pr
   const unknownArguments = Object.keys(properties)
     .filter((key) => !Object.hasOwn(args, key))
     .map((key) => `${name}: unknown argument "${key}"; expected one of ${Object.keys(args).join(", ")}`);
-  const missingArguments = required
-    .filter((key) => !hasUnknown(properties[key]) && stringAt(properties, key) === undefined)
-    .map((key) => `${name}: "${key}" is required and must be a string`);
-  return [...unknownArguments, ...missingArguments];
+  const invalidArguments = Object.keys(args).flatMap((key) => {
+    const value = properties[key] ?? undefined;
+    if (hasUnknown(value) || typeof value === "string") return [];
+    if (value === undefined) return required.includes(key) ? [`${name}: "${key}" is required`] : [];
+    return [`${name}: "${key}" must be a string`];
+  });
+  return [...unknownArguments, ...invalidArguments];
 }

@@ -79,26 +79,20 @@ function addressesOf(config: ConfigLookup, environment: Environment) {
   };
 }
 
-/** Settings that identify a service for {@link resolveService}. */
+/** Settings that determine the address of the service. */
 export const serviceSettings = ["target", "url", "baseUrl"] as const satisfies readonly SettingName[];
 
 const hostedHosts: readonly string[] = Object.values(targets.hosted.baseUrl).map((url) => new URL(url).hostname);
 
-/**
- * Name of the configured service: `local` for a loopback address, `hosted` for a host of the hosted service, otherwise the host of
- * `baseUrl`. Ports, paths and REST versions are ignored. Undefined if the address is invalid.
- */
-export function resolveService(config: ConfigLookup, environment: Environment = process.env): string | undefined {
+/** Returns true if the settings contain an address of the hosted service. */
+export function isHostedService(config: ConfigLookup, environment: Environment = process.env): boolean {
   const { baseUrl } = addressesOf(config, environment);
-  if (!URL.canParse(baseUrl)) return undefined;
-  const { hostname } = new URL(baseUrl);
-  if (isLoopback(baseUrl)) return "local";
-  return hostedHosts.includes(hostname) ? "hosted" : hostname;
+  return URL.canParse(baseUrl) && hostedHosts.includes(new URL(baseUrl).hostname);
 }
 
 /** Returns the warnings before the first objects are created in the hosted service; none for other services. */
 export function hostedWarnings(config: ConfigLookup, environment: Environment = process.env): string[] {
-  if (resolveService(config, environment) !== "hosted") return [];
+  if (!isHostedService(config, environment)) return [];
   return [
     `${namesOf(config, environment).addresses}: the provider has not been tested with the hosted service; follow the checklist ` +
       `in ${pagesAddress ?? "docs"}/hosted-service.md#checklist`,

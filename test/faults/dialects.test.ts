@@ -230,3 +230,25 @@ test("REST v2 adopts credentials as they are, with a warning, because it neither
   const created = await ContainerRegistryAuth.create({ ...inputs, name: "absent" }, bench.context({}, "v2"));
   expect(created.id).not.toBe(id);
 });
+
+test.each<[keyof typeof kinds, Dialect, Dialect, Properties, Properties]>([
+  ["Template", "v2", "v1", { imageName: "a:1", isServerless: false }, { allowedCudaVersions: ["12.4"] }],
+  ["Template", "v1", "v2", { imageName: "a:1" }, { readme: "x" }],
+  ["Template", "v1", "v2", { imageName: "a:1" }, { volumeMountPath: "/data" }],
+  ["ServerlessEndpoint", "v2", "v1", { imageName: "a:1" }, { flashbootType: "PRIORITY_FLASHBOOT" }],
+])(
+  "a %s of %s loses in %s a property that only the former has: %j without %j",
+  async (kind, first, second, base, property) => {
+    const name = `other-dialect-${count++}`;
+    const { check, create, update, read } = kinds[kind];
+    const dialectBase = kind === "Template" ? base : { templateId: (await deploy("v2")).template.id };
+    const program = { name, ...dialectBase };
+    const created = check({}, { ...program, ...property }, naming(), [], first).inputs;
+    const { id, outputs } = await create(created, bench.context({}, first));
+    const { inputs, failures } = check(created, program, naming(), [], second);
+    expect(failures).toEqual([]);
+    const updated = await update(id, outputs, inputs, bench.context({}, second));
+    expect(kinds[kind].diff(updated, inputs, second)).toEqual([]);
+    expect(await read(id, updated, bench.context({}, second))).toBeDefined();
+  },
+);

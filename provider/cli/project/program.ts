@@ -93,11 +93,9 @@ function resourceOf(
   return { kind, id, name, inputs: entries, ignoreChanges: unreadable };
 }
 
-/** Returns true if a program that leaves the property out means the same; a service's own switches are off by default. */
-function isDefault(schema: z.core.$ZodType, value: Value): boolean {
-  const { defaultValue } = propertyOf(schema);
-  return isDeepStrictEqual(value, defaultValue ?? (optionsOf(schema).computedWhenUnset && false));
-}
+/** Returns true if a program that leaves the property out means the same. */
+const isDefault = (schema: z.core.$ZodType, value: Value): boolean =>
+  isDeepStrictEqual(value, propertyOf(schema).defaultValue);
 
 function expressionOf(value: Value, outputs: ReadonlyMap<string, Expression>): Expression {
   if (Array.isArray(value)) return { type: "list", items: value.map((item) => expressionOf(item, outputs)) };

@@ -4,6 +4,7 @@ import { hasName } from "../../framework/names";
 import { isGeneratedName, parseUrn } from "../../framework/urn";
 import { isObjectKind, type Kind, objectKinds } from "../../resources";
 import type { Account } from "../account";
+import { textInState } from "../provider-settings";
 import type { ExportedState, PendingOperation, StateResource } from "../state";
 
 /** The outcome of one pending create. */
@@ -39,9 +40,8 @@ export interface Choices {
 
 /** A pending operation as a create of ours. */
 export function pendingCreate({ resource }: PendingOperation, kind: Kind): PendingCreate {
-  const name = resource.inputs?.["name"];
-  const { urn } = resource;
-  return { urn, kind, resource: parseUrn(urn).name, name: typeof name === "string" ? name : undefined };
+  const { urn, inputs } = resource;
+  return { urn, kind, resource: parseUrn(urn).name, name: textInState(inputs?.["name"]) };
 }
 
 /** An object's properties that all kinds have. */

@@ -1,9 +1,8 @@
 import { z } from "zod";
 import { hasUnknown, type Properties, toProperties, Unknown, type Value } from "../../engine/values";
-import type { PreviewContext } from "../contract";
+import type { Change, PreviewContext } from "../contract";
 import type { ResourceSchemas } from "../definition";
 import { keptValues, serviceDetermined, withOmitted, withoutOmitted } from "./defaults";
-import { diffProperties } from "./diff";
 
 /** How an output follows from the inputs. */
 interface Computed {
@@ -27,7 +26,7 @@ export function withDerivedOutputs(outputs: z.ZodObject, id: string, state: Prop
 }
 
 /**
- * Returns the outputs of a create (no `olds`) or an update: the new inputs, values derived from them, and values that
+ * Returns the outputs of a create (no `olds`) or an update with these changes: the new inputs, values derived from them, and values that
  * the update leaves unchanged. Everything else is Unknown. An input that will be absent is null, because programs treat
  * values that a preview omits as unknown.
  */
@@ -35,10 +34,11 @@ export function previewOutputs(
   { inputs: shape, outputs }: Pick<ResourceSchemas, "inputs" | "outputs">,
   olds: Properties | undefined,
   inputs: Properties,
+  changes: readonly Change[],
   context: PreviewContext,
 ): Properties {
   const news = olds ? withOmitted(inputs, keptValues(shape, olds, inputs)) : inputs;
-  const changed = new Set(olds && diffProperties(shape, olds, news).map(({ path }) => path[0]));
+  const changed = new Set(changes.map(({ path }) => path[0]));
   const knownInputs = Object.fromEntries(
     Object.entries(withoutOmitted(news)).filter(([, value]) => !hasUnknown(value)),
   );

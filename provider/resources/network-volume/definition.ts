@@ -22,9 +22,10 @@ type Inputs = z.output<typeof checkedInputs>;
 
 type Outputs = Record<never, never>;
 
-function validate({ size }: Properties, dialect: Dialect): Failure[] {
+/** An existing volume keeps a size that only the other dialect accepts. */
+function validate({ size }: Properties, dialect: Dialect, olds: Properties): Failure[] {
   const { min, max } = networkVolumeSizes[dialect];
-  if (typeof size !== "number" || (size >= min && size <= max)) return [];
+  if (typeof size !== "number" || size === olds["size"] || (size >= min && size <= max)) return [];
   return [{ path: "size", shown: `is ${size}`, reason: `must be from ${min} to ${max} with REST ${dialect}` }];
 }
 

@@ -85,7 +85,7 @@ async function rejectIfUsed(id: string, context: Context): Promise<void> {
   throw new UserError(
     `template "${template.name}" cannot be deleted: ${formatEndpoints(users)} still ${users.length === 1 ? "uses it and is" : "use it and are"} ` +
       "not deleted by this deployment. Delete it or assign another template to it, then try again. " +
-      "An endpoint keeps its template with deletedWith, with ignoreChanges of templateId, or if --target excludes it. To replace a template, remove its option deleteBeforeReplace, and change a name that the program sets.",
+      "An endpoint keeps its template with deletedWith, with ignoreChanges of templateId, or if --target excludes it. To replace a template, remove its option deleteBeforeReplace, and change a name that the program sets; a pulumi:autonaming pattern requires a random part.",
     { help: "templateInUse" },
   );
 }

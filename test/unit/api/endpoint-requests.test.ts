@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startRig } from "../../support/client-rig";
 import { json } from "../../support/faulty-server";
 
@@ -21,4 +21,29 @@ test.each([
   expect(error).toMatchObject({ category: "invalid", code: "invalid_argument", retryable: false });
   expect(error.message).toContain(message);
   expect(requests).toEqual([]);
+});
+
+describe.each([
+  ["429", 429, {}],
+  ["400", 400, {}],
+  ["503", 503, {}],
+  ["200 with an exhausted limit", 200, { ratelimit: '"default";r=0;t=60' }],
+])("a response of a worker with the status %s", (_, status, headers) => {
+  const body = { error: "no workers available" };
+  const response = json(body, status, { ...headers, "x-worker-id": "w1" });
+
+  test("is returned as it is, and limits no later request", async () => {
+    const { clients, clock, origin, requests } = await startRig([response, json({})]);
+    const send = () => clients.requests.send(origin, { method: "POST", path: "/x" });
+    const start = clock.now();
+    expect(await send()).toMatchObject({ status, workerId: "w1" });
+    expect(await send()).toMatchObject({ status: 200 });
+    expect([requests.length, clock.now() - start]).toEqual([2, 0]);
+  });
+});
+
+test("the same response of the service itself is retried", async () => {
+  const { clients, origin, requests, result } = await startRig([json({ error: "busy" }, 429), json({})]);
+  const response = await result(clients.requests.send(origin, { method: "GET", path: "/x" }));
+  expect([response.status, requests.length]).toEqual([200, 2]);
 });

@@ -35,3 +35,11 @@ describe.each(Object.entries(providerVariants))("with the %s", (_name, variant) 
     },
   );
 });
+
+test("the option replaceOnChanges of a dynamic resource deletes it together with the object that it depends on", async () => {
+  const calls = providerVariants["dynamic provider"](kinds.ServerlessEndpoint, configuredProcess({}));
+  const { inputs } = await calls.check({}, { name: "chat", templateId: "t1", __replaceOnChanges: ["templateId"] });
+  const diff = () => calls.diff("id-1", inputs, { ...inputs, templateId: unknownText });
+  await diff();
+  expect(await diff()).toEqual({ changes: true, replaces: ["templateId"] });
+});

@@ -171,6 +171,7 @@ const chatTemplate = new serverless.Template("chat-template", {
     ENDPOINT: "e1",
     "A B": "\${HOME} $$ $",
   },
+  startSsh: false,
   startJupyter: true,
 });
 
@@ -253,6 +254,7 @@ chat_template = serverless.Template(
         "ENDPOINT": "e1",
         "A B": "${ref("HOME")} $$ $",
     },
+    start_ssh=False,
     start_jupyter=True,
 )
 
@@ -289,6 +291,7 @@ test("a program in Go declares variables only for resources that others refer to
 				"ENDPOINT": pulumi.String("e1"),
 				"A B":      pulumi.String("${ref("HOME")} $$ $"),
 			},
+			StartSsh:     pulumi.Bool(false),
 			StartJupyter: pulumi.Bool(true),
 		})
 		if err != nil {
@@ -315,6 +318,7 @@ test("a program in YAML has the same resources, with its texts escaped", () => {
     properties: {
       name: "chat",
       imageName: "acme/echo:1",
+      startSsh: false,
       startJupyter: true,
       env: {
         TOKEN: ref("hf-token-secret.reference"),

@@ -88,6 +88,7 @@ it("a state that runpod/runpod 1.x recorded becomes a program, and a report of t
         ports: "8888/http,22/tcp",
         startSsh: true,
         startJupyter: true,
+        isPublic: false,
       },
     },
     "llm-endpoint": {

@@ -30,6 +30,15 @@ function moved(resources: object[]): string[] {
 }
 
 describe("moving a stack's state to the plugin", () => {
+  it("is rejected after an interrupted deployment, whose objects the moved state would forget", () => {
+    const resources = [provider("default"), object("serverless:Template", "a", "default")];
+    const [, resource] = resources;
+    const deployment = { resources, pending_operations: [{ type: "creating", resource }] };
+    expect(() => moveState(JSON.stringify({ version: 3, deployment }))).toThrow(
+      "run `serverless-compute recover` first",
+    );
+  });
+
   it("merges several default providers into one, before the first resource that uses it", () => {
     const plugin = "pulumi:providers:serverless-compute";
     expect(

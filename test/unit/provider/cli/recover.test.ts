@@ -232,6 +232,16 @@ describe("the state", () => {
     );
   });
 
+  it("with a secret name in an export with secrets are looked up", async () => {
+    const id = await volume("chat-dev-00000a1");
+    const secret = {
+      "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270",
+      plaintext: '"chat-dev-00000a1"',
+    };
+    const operations = [pending(urnOf("NetworkVolume"), secret)];
+    expect((await reportOf({ operations })).creates).toMatchObject([{ outcome: "found", object: { id } }]);
+  });
+
   it("without pending operations and orphans needs no recovery", async () => {
     expect(await run({})).toEqual({
       code: 0,

@@ -198,44 +198,6 @@ describe("an unknown value counts as a change", () => {
 });
 
 describe("the preview of a change", () => {
-  test("keeps outputs known if the inputs determine them, or if no change affects them", () => {
-    const outputs = {
-      revision: "r",
-      reference: "old",
-      url: "u",
-      version: 3,
-      jobId: "j",
-      status: "COMPLETED",
-      output: null,
-    };
-    const unknownOf = (kind: keyof typeof kinds, olds: Properties, change: Properties): string[] => {
-      const previewed = kinds[kind].previewOutputs({ ...outputs, ...olds }, { ...olds, ...change }, {});
-      return Object.keys(previewed).filter((key) => previewed[key] === unknown);
-    };
-    expect(unknownOf("Template", template, { readme: "x" })).toEqual([]);
-    expect(unknownOf("Template", template, { env: { A: "2" } })).toEqual([]);
-    expect(unknownOf("Template", template, { env: { A: unknown } })).toEqual(["revision"]);
-    expect(unknownOf("ServerlessEndpoint", endpoint, { workersMax: 9 })).toEqual(["version"]);
-    expect(unknownOf("JobInvoke", job, { triggers: ["other"] })).toEqual([
-      "jobId",
-      "status",
-      "output",
-      "outputSha256",
-      "outputSize",
-      "delayTime",
-      "executionTime",
-    ]);
-    expect(unknownOf("Secret", { name: "token", value: "v" }, { name: unknown })).toEqual(["name", "reference"]);
-  });
-
-  test("contains null for absent inputs, the unknown part of a map, and no duplicates that the update deletes", () => {
-    for (const olds of [undefined, { ...template, containerRegistryAuthId: "r1" }])
-      expect(Template.previewOutputs(olds, template, {})["containerRegistryAuthId"]).toBeNull();
-    const news = { ...template, env: { A: "1", B: unknown } };
-    expect(Template.previewOutputs(template, news, {})["env"]).toEqual(news.env);
-    expect(NetworkVolume.previewOutputs({ ...volume, duplicates: ["x"] }, volume, {})).not.toHaveProperty("duplicates");
-  });
-
   test("warns once for all affected properties, or only about the losses of a replacement", () => {
     const changes = ServerlessEndpoint.diff(endpoint, { ...endpoint, gpuCount: 2, workersMax: 5 });
     expect(ServerlessEndpoint.warnings(planned(changes))).toEqual(["gpuCount, workersMax: active workers may restart"]);

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { functions } from "../../../../provider/functions/functions";
 import type { LookUp } from "../../../../provider/functions/lookup";
@@ -20,6 +21,9 @@ const authId = await bench.create("/containerregistryauth", {
   password: "s3cr3t",
 });
 await bench.graphql('mutation { secretCreate(input: { name: "token", value: "s3cr3t" }) { id } }');
+
+const schema = JSON.parse(readFileSync(new URL("../../../../schema.json", import.meta.url), "utf8"));
+let count = 0;
 
 describe("an existing object is found by its id and by its name", () => {
   test("a template, with its revision", async () => {
@@ -56,6 +60,25 @@ describe("an existing object is found by its id and by its name", () => {
     const plainId = await bench.create("/endpoints", { name: "voice", templateId, workersMax: 0 });
     expect(await find("voice")).toMatchObject({ id: plainId });
     expect(await find("voice -fb")).toMatchObject({ id: fastId });
+  });
+
+  test.each([
+    ["a start command as text", { dockerArgs: "serve --fast" }],
+    ["start lists", { dockerArgs: '{"entrypoint":["sh"],"cmd":["serve"]}' }],
+    ["no start command", {}],
+  ])("with every output of its schema: a container with %s", async (_, start) => {
+    const name = `complete-${count++}`;
+    const body = { name, imageName: "a:1", isServerless: true, ...start };
+    const template = { id: await bench.create("/templates", body) };
+    const endpoint = { id: await bench.create("/endpoints", { name, templateId: template.id, workersMax: 0 }) };
+    const results = {
+      getTemplate: await functions.getTemplate.run(template, bench.context()),
+      getServerlessEndpoint: await functions.getServerlessEndpoint.run(endpoint, bench.context()),
+    };
+    for (const [key, result] of Object.entries(results)) {
+      const { required } = schema.functions[`serverless-compute:index:${key}`].outputs;
+      expect(required.filter((output: string) => Reflect.get(result, output) === undefined)).toEqual([]);
+    }
   });
 
   test("a network volume", async () => {

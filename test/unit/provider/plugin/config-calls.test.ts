@@ -87,8 +87,12 @@ describe("a provider with other settings", () => {
     ["the hosted service instead of a local one", { target: "local" }, { target: "hosted" }, ["target"]],
     ["the hosted service instead of the default", {}, { target: "hosted" }, ["target"]],
     ["a local service again", { target: "hosted" }, {}, ["target"]],
-    ["another host", { url: local }, { url: other }, ["url"]],
-    ["another host of the REST API", { baseUrl: `${local}/v2` }, { baseUrl: `${other}/v2` }, ["baseUrl"]],
+    [
+      "the hosted service instead of another host",
+      { url: other },
+      { baseUrl: "https://rest.runpod.io/v1" },
+      ["url", "baseUrl"],
+    ],
   ])("%s replaces its resources", (_, olds, news, keys) => {
     expect(replaces(olds, news)).toEqual(keys);
     expect(diffConfig(olds, news)).toBe(true);
@@ -99,6 +103,8 @@ describe("a provider with other settings", () => {
     ["another port", { url: local }, { url: "http://127.0.0.1:7400" }],
     ["another host name of this machine", { url: local }, { url: "http://localhost:7337" }],
     ["the default address set explicitly", {}, { url: local }],
+    ["another host, which may be the same service", { url: local }, { url: other }],
+    ["another host of the REST API", { baseUrl: `${local}/v2` }, { baseUrl: `${other}/v2` }],
     ["another port of another host", { url: other }, { url: `${other}:8443` }],
     ["another API version", { dialect: "v1" }, { dialect: "v2" }],
     ["another API version of the hosted service", { target: "hosted", dialect: "v1" }, { target: "hosted" }],

@@ -10,7 +10,6 @@ import {
 } from "../../../../provider/engine/messages";
 import { Unknown } from "../../../../provider/engine/values";
 import type { ProviderProcess } from "../../../../provider/framework/process";
-import { lookupCalls } from "../../../../provider/plugin/lookup-calls";
 import { resourceCalls } from "../../../../provider/plugin/resource-calls";
 import { kinds } from "../../../../provider/resources";
 import { startRig } from "../../../support/client-rig";
@@ -144,21 +143,6 @@ test("a verb's message contains no secret, in any form that the service echoes",
   const request = { urn: urnOf("NetworkVolume"), properties, timeout: 0, preview: false };
   const message = await failureOf(calls.create(request));
   expect(message).toMatch(/^NetworkVolume "\[secret\]\s": the service rejected the request: no "\[secret\](\\n)?"$/);
-});
-
-test("a lookup's message contains no secret", async () => {
-  const request = { token: "serverless-compute:index:getSecret", args: engineProperties({ name: asSecret(secret) }) };
-  const readObject = lookupCalls(await createLoggingHost(`no ${secret}`));
-  const message = await failureOf(readObject.invoke(request));
-  expect(message).toMatch(/^Secret "\[secret\]\s": .*no \[secret\]$/);
-});
-
-test("a lookup rejects functions and arguments with the names of properties of every object", async () => {
-  const { invoke } = lookupCalls(await createLoggingHost(""));
-  const failed = (name: string, args: object) =>
-    failureOf(invoke({ token: `serverless-compute:index:${name}`, args: engineProperties(args) }));
-  expect(await failed("toString", {})).toMatch(/^unknown function serverless-compute:index:toString;/);
-  expect(await failed("getTemplate", { toString: "x" })).toMatch(/^getTemplate: unknown argument "toString";/);
 });
 
 test("a refresh returns no input in plain text that the resource option additionalSecretOutputs encrypts", async () => {

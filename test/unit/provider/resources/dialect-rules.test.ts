@@ -192,6 +192,16 @@ describe("inputs that REST v2 rejects fail in the preview, only in dialect v2", 
     expectFailures("NetworkVolume", volume, "v1", ["size: is 4096; must be from 0 to 4000 with REST v1"]);
   });
 
+  test.each([
+    ["v1", 4096],
+    ["v2", 5],
+  ] as const)("a volume that only the other dialect creates keeps its size with %s, and no other", (dialect, size) => {
+    const volume = { name: "models", size, dataCenterId: "EU-RO-1" };
+    const failures = (olds: Properties) => kinds.NetworkVolume.check(olds, volume, naming(), [], dialect).failures;
+    expect(failures(volume)).toEqual([]);
+    for (const olds of [{}, { ...volume, size: 20 }]) expect(failures(olds)).toMatchObject([{ path: "size" }]);
+  });
+
   test("the default idleTimeout, and any idleTimeout of a load balancer, is accepted with REQUEST_COUNT", () => {
     const scaled = { templateId: "t", scalerType: "REQUEST_COUNT" };
     expect(failuresOf("ServerlessEndpoint", scaled, "v2")).toEqual([]);
