@@ -26,10 +26,14 @@ export function createAuth(apiKey: string) {
     /** REST: only `Authorization: Bearer <key>`. */
     checkRest: ({ headers }: FastifyRequest): void =>
       check("the header Authorization: Bearer <key>", bearerToken(headers.authorization)),
-    /** REST v2: as REST, with its own messages. Returns the error for a missing or wrong key. */
-    restV2Fault: ({ headers }: FastifyRequest): ServiceError | undefined => {
+    /**
+     * REST v2: as REST, with its own messages. Returns the error for a missing or wrong key. If `allowsBareKey` is true, accepts the job API's
+     * forms.
+     */
+    restV2Fault: ({ headers }: FastifyRequest, allowsBareKey: boolean): ServiceError | undefined => {
       const key = bearerToken(headers.authorization);
-      if (isSameKey(key, apiKey)) return;
+      const keys = allowsBareKey ? keysIn(headers.authorization) : [key];
+      if (keys.some((one) => isSameKey(one, apiKey))) return;
       return new ServiceError("unauthorized", key === undefined ? "missing bearer token" : "invalid API key");
     },
     /** Job API: `Authorization: Bearer <key>` or the bare key. */

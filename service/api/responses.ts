@@ -88,15 +88,16 @@ function translateError(error: FastifyError, { routeOptions }: FastifyRequest): 
 
 /**
  * Sends the response for an unknown path or method. Its message omits the query, which may contain a key. Below the root of the
- * job API, paths without the id of an endpoint are unknown paths of REST v2, which checks key and rate limit first. Without a key, the
- * response does not depend on the endpoint's existence.
+ * job API, paths without the id of an endpoint are unknown paths of REST v2, which checks key and rate limit first. Only paths that begin
+ * like REST v2's require the form with `Bearer` (interface: Authentication, 2). Without a key, the response does not depend on the
+ * endpoint's existence.
  */
 export function rejectUnknownRoute(
   request: FastifyRequest,
   reply: FastifyReply,
   restV2?: {
     isEndpoint(id: string): boolean;
-    admissionFault(request: FastifyRequest, reply: FastifyReply): ServiceError | undefined;
+    admissionFault(request: FastifyRequest, reply: FastifyReply, allowsBareKey: boolean): ServiceError | undefined;
   },
 ): void {
   const path = request.url.replace(/\?.*$/s, "");
@@ -106,7 +107,7 @@ export function rejectUnknownRoute(
     sendError(reply, path, notFoundError);
     return;
   }
-  const error = restV2.admissionFault(request, reply) ?? notFoundError;
+  const error = restV2.admissionFault(request, reply, !isRestV2(path)) ?? notFoundError;
   if (error.code !== "unauthorized" && restV2.isEndpoint(segment)) sendError(reply, path, notFoundError);
   else sendProblem(reply.headers(error.headers), error);
 }

@@ -109,8 +109,11 @@ export function createServer(deps: {
       { prefix },
     );
 
-  const admissionFault = (request: FastifyRequest, reply: FastifyReply): ServiceError | undefined =>
-    auth.restV2Fault(request) ?? restV2.rateLimit?.admit(reply);
+  const admissionFault = (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    allowsBareKey = false,
+  ): ServiceError | undefined => auth.restV2Fault(request, allowsBareKey) ?? restV2.rateLimit?.admit(reply);
 
   // Hooks of a request, in order.
   app.addHook("onRequest", (request, _reply, done) => done(checkHost(request.headers.host)));

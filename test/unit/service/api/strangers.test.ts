@@ -46,6 +46,31 @@ describe("without a valid key", () => {
   });
 });
 
+describe("with the key in either form", () => {
+  test.each([
+    ["GET", "/v2/ID"],
+    ["GET", "/v2/ID/nosuch"],
+    ["GET", "/v2/ID/run"],
+    ["DELETE", "/v2/ID/run"],
+    ["GET", "/v2/nosuch/path"],
+  ])("%s %s does not exist", async (method, path) => {
+    const [bearer, bare] = await Promise.all(
+      ["Bearer ", ""].map(async (form) => {
+        const headers = { authorization: form + rig.service.apiKey };
+        const { status, text } = await send(method, `${rig.root}${path.replace("ID", queue.id)}`, { headers });
+        return { status, text };
+      }),
+    );
+    expect(bare).toEqual(bearer);
+    expect(bare?.status).toBe(404);
+  });
+
+  test("REST v2 requires the form with Bearer, also for paths that do not exist", async () => {
+    const headers = { authorization: rig.service.apiKey };
+    expectResponse(await send("GET", `${rig.root}/v2/serverless/${queue.id}/nosuch`, { headers }), 401);
+  });
+});
+
 /** Names of all parameters that any route reads. */
 const parameters = [
   ...new Set(contract.routes.flatMap(({ query }) => Object.keys(Object(Object(query).properties)))),
