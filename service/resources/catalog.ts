@@ -103,16 +103,24 @@ export const splitList = (text: string | null | undefined): string[] =>
     .map((word) => word.trim())
     .filter((word) => word !== "");
 
+/** The pools and single types of GraphQL's `gpuIds`, and the types that it excludes. */
+export function readGpuIds(gpuIds: string): { included: string[]; excluded: string[] } {
+  const words = splitList(gpuIds);
+  return {
+    included: words.filter((word) => !word.startsWith("-")),
+    excluded: words.filter((word) => word.startsWith("-")).map((word) => word.slice(1).trim()),
+  };
+}
+
 /**
- * GPU types of GraphQL's `gpuIds`: pools and single types by priority; "-TYPE" excludes a type. An unknown pool name counts as a type.
+ * GPU types of GraphQL's `gpuIds`: pools and single types by priority; "-TYPE" excludes a type, of all pools if only types are excluded. An
+ * unknown pool name counts as a type.
  */
 export function gpuTypesOf(gpuIds: string): string[] {
-  const words = splitList(gpuIds);
-  const excluded = new Set(words.filter((word) => word.startsWith("-")).map((word) => word.slice(1)));
-  const types = words
-    .filter((word) => !word.startsWith("-"))
-    .flatMap((word) => gpuPools.find(({ id }) => id === word)?.gpuTypeIds ?? [word]);
-  return [...new Set(types)].filter((type) => !excluded.has(type));
+  const { included, excluded } = readGpuIds(gpuIds);
+  const pools = included.length === 0 && excluded.length > 0 ? gpuPools.map(({ id }) => id) : included;
+  const types = pools.flatMap((word) => gpuPools.find(({ id }) => id === word)?.gpuTypeIds ?? [word]);
+  return [...new Set(types)].filter((type) => !excluded.includes(type));
 }
 
 /** The `gpuIds` of an endpoint, unchanged unless `gpuTypeIds` has been set since. */

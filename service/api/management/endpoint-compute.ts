@@ -8,9 +8,9 @@ import {
   instanceId,
   instanceOf,
   maxPerWorker,
+  readGpuIds,
   requireListed,
   shownGpuIds,
-  splitList,
 } from "../../resources/catalog";
 import type { EndpointRow, EndpointValues } from "../../resources/endpoint-table";
 
@@ -71,12 +71,11 @@ export function readV2Compute({ gpu, cpu }: Body, current: EndpointRow | undefin
 }
 
 function gpuOf(endpoint: EndpointRow) {
-  const entries = splitList(shownGpuIds(endpoint));
-  const pools = entries.filter((entry) => !entry.startsWith("-"));
+  const { included, excluded } = readGpuIds(shownGpuIds(endpoint));
   return {
-    // An endpoint without GPU types, created by another API, allows all types.
-    pools: pools.length > 0 ? pools : gpuPools.map(({ id }) => id),
-    excludedTypes: [...new Set(entries.filter((entry) => entry.startsWith("-")).map((entry) => entry.slice(1)))],
+    // An endpoint without pools, created by another API, allows all types.
+    pools: included.length > 0 ? included : gpuPools.map(({ id }) => id),
+    excludedTypes: [...new Set(excluded)],
     count: endpoint.gpuCount,
     allowedCudaVersions: endpoint.allowedCudaVersions,
     minCudaVersion: endpoint.minCudaVersion || null,

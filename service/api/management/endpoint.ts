@@ -149,6 +149,10 @@ const graphqlInput = z.looseObject({
     .refine((text) => !/(?:^|,)\s*-\s*(?:[-,]|$)/.test(text), {
       error: 'must have the id of a GPU type after each "-"',
     })
+    // As REST v2 requires.
+    .refine((text) => splitList(text).length === 0 || gpuTypesOf(text).length > 0, {
+      error: "must leave at least one GPU type",
+    })
     .optional(),
   instanceIds: z.array(z.string()).optional(),
   idleTimeout: z.int().default(10),

@@ -1,6 +1,7 @@
+import { gpuPools, gpuTypeIds } from "serverless-compute-api/catalog";
 import { describe, expect, test } from "vitest";
 import { freshName, useSharedService } from "../../../support/local-service";
-import { expectResponse, stringAt } from "../../../support/raw-http";
+import { at, expectResponse, stringAt } from "../../../support/raw-http";
 import { messageOf } from "./resources-rig";
 
 const rig = await useSharedService({ templateRelease: 0 });
@@ -117,15 +118,50 @@ describe("saveEndpoint", () => {
     expect(await read(stringAt(response, "data", "saveEndpoint", "id"))).toMatchObject(unique);
   });
 
-  test.each(["-", "ADA_24,-", "ADA_24,--NVIDIA L4"])(
-    "rejects gpuIds %j with an exclusion without a type",
-    async (gpuIds) => {
-      const input = { name: freshName("gpu"), templateId: await rig.template(), gpuIds };
-      expect(messageOf(await rig.graphql(saveEndpoint, { input }))).toBe(
-        `gpuIds: "${gpuIds}" is not allowed; must have the id of a GPU type after each "-"`,
-      );
-    },
-  );
+  const noType = 'must have the id of a GPU type after each "-"';
+  const everyType = "must leave at least one GPU type";
+  test.each([
+    ["-", noType],
+    ["ADA_24,-", noType],
+    ["ADA_24,--NVIDIA L4", noType],
+    ["ADA_24,-NVIDIA GeForce RTX 4090", everyType],
+    ["ADA_24,- NVIDIA GeForce RTX 4090", everyType],
+    ["NVIDIA L4,-NVIDIA L4", everyType],
+    [gpuTypeIds.map((id) => `-${id}`).join(","), everyType],
+  ])("rejects the exclusion in gpuIds %j", async (gpuIds, reason) => {
+    const input = { name: freshName("gpu"), templateId: await rig.template(), gpuIds };
+    expect(messageOf(await rig.graphql(saveEndpoint, { input }))).toContain(`is not allowed; ${reason}`);
+  });
+
+  test("returns gpuIds with only exclusions, which allow all other types of the pools", async () => {
+    const input = { name: freshName("gpu"), templateId: await rig.template(), gpuIds: "-NVIDIA L4", workersMax: 0 };
+    const id = stringAt(await rig.graphql(saveEndpoint, { input }), "data", "saveEndpoint", "id");
+    const others = Object.values(gpuPools)
+      .flat()
+      .filter((type) => type !== "NVIDIA L4");
+    expect([...(at(await read(id), "gpuTypeIds") as string[])].sort()).toEqual(others.sort());
+    expect((await rig.v2("GET", `/serverless/${id}`)).json).toMatchObject({
+      gpu: { pools: Object.keys(gpuPools), excludedTypes: ["NVIDIA L4"] },
+    });
+    const shown = await rig.graphql(`{ myself { endpoint(id: "${id}") { gpuIds } } }`);
+    expect(at(shown.json, "data", "myself", "endpoint", "gpuIds")).toBe("-NVIDIA L4");
+  });
+
+  test.each(["12", "newest", "12.8.1", " 12.8"])("rejects the CUDA version %j in each API", async (version) => {
+    const reason = `"${version}" is not allowed; must be <major>.<minor>, such as 12.8`;
+    const fields = { name: freshName("cuda"), templateId: await rig.template() };
+    for (const setting of [{ minCudaVersion: version }, { allowedCudaVersions: ["12.8", version] }]) {
+      const property = Object.keys(setting)[0] ?? "";
+      const path = property === "minCudaVersion" ? property : `${property}.1`;
+      const message = `${path}: ${reason}`;
+      expect(messageOf(await rig.rest("POST", "/endpoints", { ...fields, ...setting }))).toBe(message);
+      expect(messageOf(await rig.rest("PATCH", `/endpoints/${await rig.endpoint()}`, setting))).toBe(message);
+      // GraphQL trims the versions of its text.
+      if (version === " 12.8" && path !== property) continue;
+      const input = { ...fields, ...setting, allowedCudaVersions: setting.allowedCudaVersions?.join(",") };
+      expect(messageOf(await rig.graphql(saveEndpoint, { input }))).toBe(message);
+    }
+  });
 
   test("rejects the creation of load balancing endpoints", async () => {
     const input = { name: "lb", templateId: await rig.template(), type: "LB" };
