@@ -164,11 +164,14 @@ export function createDataPlane(
       readRanges: metrics.readRanges,
     },
 
-    /** Waits up to `deadline` ms for running jobs, then ends all workers. The server must still listen, and the store must be open. */
-    async stop(deadline: number): Promise<void> {
+    /**
+     * Waits up to `deadline` ms for running jobs, then ends all workers, unless `leavesWorkers`: the next service adopts those that outlive
+     * this one. The server must still listen, and the store must be open.
+     */
+    async stop(deadline: number, leavesWorkers: boolean): Promise<void> {
       await workers.drain(deadline);
       queue.pendingRequests.close();
-      await pool.stop();
+      await pool.stop({ leavesWorkers });
       stopping.abort(serviceStopping());
       await Promise.all(removals);
       await queue.stop();

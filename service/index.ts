@@ -230,7 +230,7 @@ async function startService(
     );
   const sourceWatch = settings.watch ? watchSources({ images, onSave, onNotice: settings.onNotice }) : undefined;
 
-  const stop = async (deadline: number): Promise<void> => {
+  const stop = async (deadline: number, { leavesWorkers }: { leavesWorkers: boolean }): Promise<void> => {
     server.rejectUsers();
     // Another service may use a new folder in this place.
     if (readServiceAddress(dataFolder)?.pid === process.pid) removeServiceAddress(dataFolder);
@@ -238,7 +238,7 @@ async function startService(
     sourceWatch?.close();
     try {
       // Workers return their last results over HTTP, so the server closes after them.
-      await dataPlane.stop(deadline);
+      await dataPlane.stop(deadline, leavesWorkers);
     } catch (error) {
       throw diskFault(error, dataFolder) ?? error;
     } finally {
@@ -267,7 +267,8 @@ async function startService(
     writeServiceAddress(dataFolder, { serverlessUrl: root, pid: process.pid });
     log.info({ host: listening.host, port, pid: process.pid }, "started");
   } catch (error) {
-    await stop(0).catch(() => undefined);
+    // The next service adopts the workers of an earlier one.
+    await stop(0, { leavesWorkers: true }).catch(() => undefined);
     throw listenError(error, listening.host, settings.port) ?? error;
   }
 
@@ -290,7 +291,7 @@ async function startService(
         newFaults === undefined ? dataPlane.faults.read(endpointId) : dataPlane.faults.replace(endpointId, newFaults),
       ),
     stop: (deadline = 5000) => {
-      stopped ??= stop(deadline);
+      stopped ??= stop(deadline, { leavesWorkers: false });
       return stopped;
     },
   };

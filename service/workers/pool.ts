@@ -217,11 +217,11 @@ export function createWorkerPool({
       hasStarted = true;
       scheduler.start();
     },
-    /** Ends all workers; resolves when they have ended. If the service could not start, the next one adopts its survivors. */
-    async stop(): Promise<void> {
+    /** Ends all workers, unless they are left to the next service; resolves when they have ended. */
+    async stop({ leavesWorkers }: { leavesWorkers: boolean }): Promise<void> {
       stopping = true;
-      if (!hasStarted) return;
       await scheduler.stop();
+      if (leavesWorkers) return;
       for (const { process } of registry.all()) process?.stop(timings.killGrace);
       await Promise.all(removals);
     },

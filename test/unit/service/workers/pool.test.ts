@@ -41,7 +41,7 @@ async function usePool(isStarted = true) {
   if (isStarted) pool.start();
   onTestFinished(async () => {
     for (const end of ends) end(crashed);
-    await pool.stop();
+    await pool.stop({ leavesWorkers: false });
   });
   const group = registry.open(id);
   const workers = () => [...group.workers.values()].filter(isManaged);
@@ -141,15 +141,18 @@ test("an adopted worker with an outdated configuration ends after its jobs, whic
   expect(calls).toEqual([`stop within ${timings.killGrace} ms`]);
 });
 
-test.each([true, false])(
-  "a service that cannot start leaves the workers that it adopted (current: %s)",
-  async (isCurrent) => {
-    const { adopt, pool } = await usePool(false);
-    const { calls } = adopt(isCurrent);
-    await pool.stop();
-    expect(calls).toEqual([]);
-  },
-);
+test.each([
+  { isCurrent: true, leavesWorkers: true },
+  { isCurrent: false, leavesWorkers: true },
+  { isCurrent: true, leavesWorkers: false },
+  { isCurrent: false, leavesWorkers: false },
+])("a stop before the first pass ends adopted workers unless it leaves them: %j", async (stop) => {
+  const { adopt, pool, advance } = await usePool(false);
+  const { calls } = adopt(stop.isCurrent);
+  void pool.stop(stop);
+  await advance();
+  expect(calls).toEqual(stop.leavesWorkers ? [] : [`stop within ${timings.killGrace} ms`]);
+});
 
 test("a changed endpoint has no problem, and its next worker starts immediately", async () => {
   const { id, pool, lack, ids, runJob, crash, advance, problem } = await usePool();
