@@ -101,10 +101,18 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
       } catch (error) {
         if (signal.aborted || !isTemporary(error)) throw error;
         callProblem = { reason: waitReasonOf(error, cluster.displayUrl), lacksStock: lacksQuota(error) };
+        await clock.sleep(wait, signal).catch(() => {
+          throw error;
+        });
       }
-      await clock.sleep(wait, signal).catch(() => undefined);
     }
   }
+
+  /** Sends a call of the pod's creation, unless the pod is unwanted. */
+  const sendCreation: Cluster["call"] = async (...call) => {
+    unwanted.signal.throwIfAborted();
+    return persist(unwanted.signal, ...call);
+  };
 
   /** Deletes the pod: its program gets SIGTERM, and SIGKILL after `grace` seconds. */
   async function remove(grace: number): Promise<void> {
@@ -161,7 +169,10 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
       if (ended.signal.aborted || startedAt !== undefined) return;
       const known = pod && waitingOf(pod, needs, settings);
       // Its claim was deleted after its creation.
-      if (known && /persistentvolumeclaim "/.test(known.reason)) await create?.(cluster.call).catch(() => undefined);
+      if (known && /persistentvolumeclaim "/.test(known.reason)) {
+        creation = create?.(sendCreation).catch(() => undefined);
+        await creation;
+      }
       explanation = pod && !isComplete(known) ? await explain(pod, known) : undefined;
     }
   }
@@ -217,7 +228,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
   /** Creates the pod. Its state is known from then on, because it may be deleted before a watch reports it. */
   async function createPod(): Promise<void> {
     try {
-      const created = await create?.((...call) => persist(unwanted.signal, ...call));
+      const created = await create?.(sendCreation);
       pod ??= created;
     } catch (error) {
       if (unwanted.signal.aborted) return;
@@ -227,7 +238,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
   }
 
   void explainWait();
-  const creation = createPod();
+  let creation: Promise<unknown> | undefined = createPod();
 
   return {
     channel: undefined,
@@ -246,6 +257,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
     /** Leaves the pod to the next service. */
     leave(): void {
       ended.abort();
+      unwanted.abort();
       outputClosed.abort();
     },
     /** Returns true once the pod is created or reported. */

@@ -80,7 +80,7 @@ describe("a worker", () => {
     api.replaced.set(`DELETE pods/${name}`, rejection(404, "not found"));
     process.kill();
     await process.ended;
-    expect(api.calls.filter((call) => call === "POST pods")).toHaveLength(5);
+    expect(api.calls.filter((call) => call === "POST pods")).toHaveLength(4);
   });
 
   test("starts although the API server rejects most calls, each of which is sent again", async () => {
@@ -101,6 +101,37 @@ describe("a worker", () => {
     proceed();
     expect(await process.ended).toMatchObject({ description: "was stopped by the service" });
     expect([...api.pods.keys()]).toEqual([]);
+  });
+
+  test.each(["GET", "POST secrets"])(
+    "that is stopped during the %s of its creation sends no further call",
+    async (held) => {
+      const { api, start } = await useWorker();
+      const call = held === "GET" ? `GET pods/${name}` : held;
+      const proceed = api.hold(call);
+      const process = start();
+      await expect.poll(() => api.calls).toContain(call);
+      process.kill();
+      proceed();
+      await process.ended;
+      expect(api.changes()).not.toContain(`PATCH pods/${name}`);
+    },
+  );
+
+  test("whose claim is created again while it is stopped leaves no pod", async () => {
+    const { api, start } = await useWorker({ volumeId: "v1", volumeSizeInGb: 1, mountPaths: ["/m"] }, fast);
+    const process = start();
+    await expect.poll(api.changes).toHaveLength(5);
+    const proceed = api.hold("POST pods");
+    const message = 'persistentvolumeclaim "serverless-compute-v1" not found';
+    const conditions = [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message }];
+    api.emit("MODIFIED", { ...podOf(name, { conditions }), spec: {} });
+    await expect.poll(() => api.calls.filter((call) => call === "POST pods")).toHaveLength(2);
+    process.kill();
+    proceed();
+    await process.ended;
+    expect([...api.pods.keys()]).toEqual([]);
+    expect(api.changes().filter((call) => call === "POST secrets")).toHaveLength(1);
   });
 
   test("whose pod is deleted by others while it waits for its Secret ends, and its pod is not created again", async () => {
