@@ -63,7 +63,8 @@ class DamagedRow extends Error {
   }
 }
 
-function reasonOf(error: unknown): string {
+/** The reason why a text cannot be parsed, or a value has another shape. */
+export function reasonOf(error: unknown): string {
   // The message of JSON.parse quotes the text.
   if (error instanceof SyntaxError) return "invalid JSON";
   if (!(error instanceof z.ZodError)) return messageOf(error);

@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { z } from "zod";
 import { messageOf, StartError } from "../../../errors";
 import type { SteadyClock } from "../../../steady-clock";
+import { reasonOf } from "../../../store/faults";
 import type { ServerPorts } from "../../worker-server";
 import { type Call, CallError } from "../json-client";
 import type { ImageRuntime, StartRequest, Survivor, WorkerProcess, WorkerStart } from "../runtime";
@@ -124,6 +125,8 @@ export async function createPods({
         else update(pod);
       }
     } catch (error) {
+      if (error instanceof SyntaxError || error instanceof z.ZodError)
+        throw new Error(`${cluster.displayUrl} sent an invalid event: ${reasonOf(error)}`, { cause: error });
       throw error instanceof CallError ? error : cluster.interruption(error);
     } finally {
       // A later error of the connection would be unhandled.

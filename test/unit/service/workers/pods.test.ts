@@ -147,6 +147,16 @@ describe("a service that starts", () => {
     expect(warnings).toEqual([]);
   });
 
+  test.each([
+    ["no JSON", "<html>", "invalid JSON"],
+    ["no pod", JSON.stringify({ type: "MODIFIED", object: {} }), "metadata: "],
+  ])("says why it follows its pods anew if an event is %s", async (_what, event, reason) => {
+    const { api, warnings } = await useWorker();
+    for (const watch of api.watches) watch.write(`${event}\n`);
+    await expect.poll(() => warnings).toEqual([expect.stringMatching(`^http:.* sent an invalid event: ${reason}`)]);
+    await expect.poll(() => api.watches.size).toBe(1);
+  });
+
   test("counts no pod as deleted that was created during an older list", async () => {
     const { api, start } = await useWorker();
     const lists = (): number => api.calls.filter((call) => call === "GET pods").length;
