@@ -18,8 +18,6 @@ export interface Engine {
   findNetwork(): Promise<ContainerNetwork>;
   /** Returns whether an ended container ran out of memory. */
   ranOutOfMemory(containerId: string): Promise<boolean>;
-  /** Aborts pulls. */
-  close(): void;
 }
 
 const infoResponse = z.looseObject({
@@ -78,7 +76,7 @@ export function createEngineConnection({
   }
 
   function openEngine(client: EngineClient, capabilities: EngineCapabilities): Engine {
-    const images = createImages(client, clock, onPulled);
+    const images = createImages({ client, clock, onPulled, signal: closed.signal });
     const name = networkOf(dataFolder);
     const findNetwork = createNetworkFinder({ client, name, labels: { [labels.data]: dataFolder }, listen });
     return {
@@ -93,7 +91,6 @@ export function createEngineConnection({
           for await (const _event of await client.open("GET", "/events", { query, signal })) return true;
           return false;
         }).catch(() => false),
-      close: images.close,
     };
   }
 
@@ -121,11 +118,10 @@ export function createEngineConnection({
       return unavailableReason ?? "the Docker Engine has not responded yet";
     },
 
-    /** Disconnects from an engine that no longer responds; the next container start reconnects. */
+    /** Disconnects from an engine that no longer responds; the next container start reconnects. Pulls of other workers go on. */
     disconnect(lost: Engine, error: CallError): void {
       if (engine !== lost) return;
       engine = undefined;
-      lost.close();
       unavailableReason = error.message;
     },
 
@@ -135,7 +131,6 @@ export function createEngineConnection({
       await connecting;
       const closedEngine = engine;
       engine = undefined;
-      closedEngine?.close();
       return closedEngine;
     },
   };

@@ -21,9 +21,19 @@ const reportInterval = 2000;
 const namePattern = /^[\w-][\w.:/@-]*$/;
 
 /** Pulls missing images; calls `onPulled` with each pulled image. */
-export function createImages(client: EngineClient, clock: SteadyClock, onPulled: (image: string) => void) {
+export function createImages({
+  client,
+  clock,
+  onPulled,
+  signal,
+}: {
+  client: EngineClient;
+  clock: SteadyClock;
+  onPulled(image: string): void;
+  /** Aborts all pulls. */
+  signal: AbortSignal;
+}) {
   const pulls = new Map<string, Promise<void>>();
-  const closing = new AbortController();
 
   async function exists(image: string): Promise<boolean> {
     try {
@@ -44,7 +54,6 @@ export function createImages(client: EngineClient, clock: SteadyClock, onPulled:
     // Without a tag, the engine would pull all tags.
     const fromImage = /@|:[^/:]*$/.test(image) ? image : `${image}:latest`;
     const headers = auth ? { "x-registry-auth": registryHeader(image, auth) } : {};
-    const { signal } = closing;
     try {
       const response = await client.open("POST", "/images/create", { query: { fromImage }, headers, signal });
       const progress = createPullProgress();
@@ -84,8 +93,6 @@ export function createImages(client: EngineClient, clock: SteadyClock, onPulled:
       pulls.set(key, newPull);
       return newPull;
     },
-    /** Aborts all pulls. */
-    close: (): void => closing.abort(),
   };
 }
 

@@ -127,6 +127,25 @@ test.each(["GET /images/", "GET /networks/"])(
   },
 );
 
+test("a failed call of one worker interrupts no pull of another", async () => {
+  let imageCalls = 0;
+  const pulls: ServerResponse[] = [];
+  const intercept = (call: string, request: IncomingMessage, response: ServerResponse): boolean => {
+    if (call === "POST /images/create") pulls.push(response);
+    else if (!call.startsWith("GET /images/")) return false;
+    else if (++imageCalls > 1) request.destroy();
+    else response.writeHead(404).end("{}");
+    return true;
+  };
+  const { opened, start } = await useEngine(undefined, { intercept });
+  await opened;
+  const pulling = start("w1");
+  await expect.poll(() => pulls).toHaveLength(1);
+  expect((await start("w2").ended).description).toContain("does not respond");
+  pulls[0]?.end("{}\n");
+  expect(await pulling.ended).toMatchObject({ clean: true });
+});
+
 const silentCalls = [
   "GET /info",
   "GET /containers/json",
