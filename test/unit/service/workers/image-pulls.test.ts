@@ -19,7 +19,10 @@ async function useEngine({ status = 200, progress = [] }: { status?: number; pro
     }
     if (request.method === "DELETE") {
       removals.push(pathname);
-      return response.writeHead({ "/images/used": 409, "/images/gone": 404 }[pathname] ?? 200).end();
+      if (pathname === "/images/cut") return request.destroy();
+      return response
+        .writeHead({ "/images/used": 409, "/images/gone": 404, "/images/broken": 500 }[pathname] ?? 200)
+        .end();
     }
     const auth = request.headers["x-registry-auth"];
     pulls.push({
@@ -34,7 +37,12 @@ async function useEngine({ status = 200, progress = [] }: { status?: number; pro
   const pulled: string[] = [];
   const lines: string[] = [];
   const client = createEngineClient({ displayUrl: "engine", host: "127.0.0.1", port });
-  const images = createImages(client, steadyClock(clock), (image) => pulled.push(image));
+  const images = createImages({
+    client,
+    clock: steadyClock(clock),
+    onPulled: (image) => pulled.push(image),
+    signal: new AbortController().signal,
+  });
   const ensure = (image: string, auth?: { username: string; password: string }) =>
     images.ensure(image, auth, (line) => lines.push(line));
   return { client, ensure, pulls, pulled, lines, removals };
@@ -127,6 +135,17 @@ test("workers share the pull of an image with the same credentials, and a later 
   expect(lines).toContain("waits for the image acme/worker, which another worker pulls");
   await ensure("acme/worker");
   expect(pulls).toHaveLength(3);
+});
+
+test("an image that cannot be removed stays listed, and prevents the removal of no other one", async () => {
+  const { client, removals } = await useEngine();
+  const pulledImages = openPulledImages(scratchFolder());
+  for (const image of ["cut", "broken", "unused"]) pulledImages.add(image);
+  const removed = ["/images/cut", "/images/broken", "/images/unused"];
+  await expect(pulledImages.removeUnused(client, new Set())).rejects.toThrow("engine does not respond");
+  expect(removals).toEqual(removed);
+  await expect(pulledImages.removeUnused(client, new Set())).rejects.toThrow("engine does not respond");
+  expect(removals.slice(3)).toEqual(removed.slice(0, 2));
 });
 
 test("pulled images that no endpoint uses are removed, unless a container uses them", async () => {
