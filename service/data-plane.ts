@@ -51,7 +51,7 @@ export function createDataPlane(
   });
   events.on("endpointDeleted", removeInBackground);
   events.on("volumeDeleted", (volume) =>
-    runInBackground(removeWithRetries({ volume }, () => workers.removeVolume(volume))),
+    runInBackground(removeWithRetries({ volume }, () => unlessForbidden({ volume }, workers.removeVolume(volume)))),
   );
   events.on("endpointChanged", (endpointId, { workersRestart }) => {
     queue.expiry.applyTimeoutChange();
@@ -68,19 +68,24 @@ export function createDataPlane(
     runInBackground(removeWithRetries({ endpoint }, () => removeEndpoint(endpoint)));
   }
 
-  /** Removes a deleted endpoint's jobs, workers and files. Files of another user remain. */
+  /** Removes a deleted endpoint's jobs, workers and files. */
   async function removeEndpoint(endpointId: string): Promise<void> {
     workers.balancer.rejectWaiting(endpointId);
     faults.removeEndpoint(endpointId);
     await jobs.removeEndpoint(endpointId);
-    await workers.removeEndpoint(endpointId).catch((error: unknown) => {
-      if (!isForbidden(error)) throw error;
-      log.error({ err: error, endpoint: endpointId }, "deleted endpoint: files of another user remain; delete them");
-    });
+    await unlessForbidden({ endpoint: endpointId }, workers.removeEndpoint(endpointId));
     // Last, because a worker that ends still uses the queue.
     active.removeEndpoint(endpointId);
     // After all else, because a start resumes the removal of an endpoint with a token.
     tokens.remove(endpointId);
+  }
+
+  /** Resolves when a removal has ended, even if files of another user remain. */
+  async function unlessForbidden(facts: object, removal: Promise<void>): Promise<void> {
+    await removal.catch((error: unknown) => {
+      if (!isForbidden(error)) throw error;
+      log.error({ err: error, ...facts }, "deleted object: files of another user remain; delete them");
+    });
   }
 
   /** Removes a deleted object, and tries again, for example while the cluster cannot be reached. A stop ends the attempts. */
@@ -91,7 +96,6 @@ export function createDataPlane(
         return await remove();
       } catch (error) {
         const text = "deleted object: cannot be removed completely";
-        if (isForbidden(error)) return log.error({ err: error, ...facts }, text);
         if (messageOf(error) !== reported) log.error({ err: error, ...facts }, `${text}; retrying`);
         reported = messageOf(error);
         await clock.sleep(pause, stopping.signal).catch(() => undefined);

@@ -1,4 +1,14 @@
-import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { wallClock } from "serverless-compute-api/clock";
 import { z } from "zod";
@@ -10,7 +20,6 @@ import {
   createFolder,
   deletedNames,
   isForbidden,
-  makeWritable,
   prepareDataFolder,
   snapshotNames,
   stagingName,
@@ -199,6 +208,17 @@ function remove(path: string): void {
       if (!isForbidden(error)) throw error;
       throw new StartError(`${path}: cannot be deleted (${codeOf(error)}); delete it as the owner of its files`);
     }
+  }
+}
+
+/** Makes a folder and the folders in it writable, except those of another user; does not follow links. */
+function makeWritable(path: string): void {
+  try {
+    if (!lstatSync(path).isDirectory()) return;
+    chmodSync(path, 0o700);
+    for (const name of readdirSync(path)) makeWritable(join(path, name));
+  } catch (error) {
+    if (!isForbidden(error)) throw error;
   }
 }
 

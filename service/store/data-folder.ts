@@ -1,5 +1,5 @@
-import { chmodSync, existsSync, lstatSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmod, lstat, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createFolders } from "serverless-compute-api/folders";
@@ -127,27 +127,18 @@ export function removeMarker(file: string): void {
 export const isForbidden = (error: unknown): boolean => /^(?:EACCES|EPERM)$/.test(codeOf(error));
 
 /**
- * Deletes a folder with its content. Its folders that this user may not change, such as Go's module cache, are made writable first. Throws
- * EACCES or EPERM for a folder of another user.
+ * Deletes a folder with its content. Its folders that this user may not change, such as Go's module cache, are made writable first. Rejects
+ * with EACCES or EPERM if files of another user remain; all others are deleted.
  */
 export async function removeFolder(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    makeWritable(path);
+    if (!(await lstat(path)).isDirectory()) throw error;
+    await chmod(path, 0o700).catch(() => undefined);
+    for (const name of await readdir(path)) await removeFolder(join(path, name)).catch(() => undefined);
     await rm(path, { recursive: true, force: true });
-  }
-}
-
-/** Makes a folder and the folders in it writable, except those of another user; does not follow links. */
-export function makeWritable(path: string): void {
-  try {
-    if (!lstatSync(path).isDirectory()) return;
-    chmodSync(path, 0o700);
-    for (const name of readdirSync(path)) makeWritable(join(path, name));
-  } catch (error) {
-    if (!isForbidden(error)) throw error;
   }
 }
 

@@ -86,7 +86,7 @@ export function createWorkerLogs(dataFolder: string, clock: SystemClock) {
     write(endpointId: string, text: string): void {
       logOf(endpointId).write(`${new Date(clock.now()).toISOString()} ${text}`);
     },
-    remove(endpointId: string): void {
+    async remove(endpointId: string): Promise<void> {
       logOf(endpointId).remove();
       files.delete(endpointId);
     },
