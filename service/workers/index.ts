@@ -59,7 +59,7 @@ export function createWorkers({
   const { timings } = settings;
   const { jobs, active, events, counters, stream } = queue;
   const tokens = createWorkerTokens(database);
-  const registry = createWorkerRegistry(clock);
+  const registry = createWorkerRegistry(clock, (endpointId) => endpoints.get(endpointId) !== undefined);
   const dispatcher = createDispatcher({
     jobs,
     faults,
@@ -163,13 +163,13 @@ export function createWorkers({
       });
     },
 
-    /** Ends the workers of a deleted endpoint and deletes their logs, homes and images. */
+    /** Ends the workers of a deleted endpoint and deletes their logs, homes and images, each even if another one remains. */
     async removeEndpoint(endpointId: string): Promise<void> {
       await pool.endWorkers(endpointId);
       registry.removeEndpoint(endpointId);
-      await logs.remove(endpointId);
-      await runtime.removeEndpoint(endpointId);
-      await removeUnusedImages();
+      const removals = [logs.remove(endpointId), runtime.removeEndpoint(endpointId), removeUnusedImages()];
+      await Promise.allSettled(removals);
+      await Promise.all(removals);
     },
 
     removeVolume: runtime.removeVolume,

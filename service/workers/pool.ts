@@ -75,8 +75,6 @@ export function createWorkerPool({
   /** Scales one endpoint by its rules; returns the time of the next pass. */
   function scale(group: WorkerGroup): number {
     const endpoint = endpoints.get(group.endpointId);
-    // A late call may have opened the group of a removed endpoint again.
-    if (!endpoint && group.workers.size === 0) registry.removeEndpoint(group.endpointId);
     if (!endpoint || stopping) return Number.POSITIVE_INFINITY;
     const workers = managedWorkers(group);
     const rules = rulesOf(endpoint);
@@ -180,7 +178,12 @@ export function createWorkerPool({
 
   /** Reconciles all endpoints; returns the time of the next pass. */
   async function reconcileAll(): Promise<number> {
-    return Math.min(...endpoints.all().map(({ id }) => reconcile(registry.open(id))));
+    return Math.min(
+      ...endpoints.all().flatMap(({ id }) => {
+        const group = registry.open(id);
+        return group ? reconcile(group) : [];
+      }),
+    );
   }
 
   return {
@@ -191,6 +194,7 @@ export function createWorkerPool({
      */
     replaceAll(endpointId: string, restart = false): void {
       const group = registry.open(endpointId);
+      if (!group) return;
       const workers = managedWorkers(group);
       const rolledBack = endpoints.rolledBack(endpointId);
       const { rollout, unstarted, hung } = startRollout(group.rollout, workers, rolledBack, restart);

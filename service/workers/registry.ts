@@ -40,15 +40,17 @@ export interface WorkerGroup {
   isScheduled: boolean;
 }
 
-/** The groups of all endpoints, and the events of all workers. */
-export function createWorkerRegistry(clock: SteadyClock) {
+/** The groups of all endpoints, and the events of all workers. `exists` returns false for a deleted endpoint. */
+export function createWorkerRegistry(clock: SteadyClock, exists: (endpointId: string) => boolean) {
   const events: WorkerEvents = new EventEmitter();
   const groups = new Map<string, WorkerGroup>();
   const byEndpoint = (endpointId: string): Worker[] => [...(groups.get(endpointId)?.workers.values() ?? [])];
 
-  /** Returns the endpoint's group, which the first call creates. */
-  function open(endpointId: string): WorkerGroup {
-    const group = groups.get(endpointId) ?? {
+  /** Returns the endpoint's group, which the first call creates; undefined after the removal of a deleted endpoint's group. */
+  function open(endpointId: string): WorkerGroup | undefined {
+    const known = groups.get(endpointId);
+    if (known || !exists(endpointId)) return known;
+    const group: WorkerGroup = {
       endpointId,
       workers: new Map(),
       backoff: noBackoff,
@@ -65,7 +67,7 @@ export function createWorkerRegistry(clock: SteadyClock) {
   }
 
   function insert<Added extends Worker>(worker: Added): Added {
-    open(worker.endpointId).workers.set(worker.id, worker);
+    open(worker.endpointId)?.workers.set(worker.id, worker);
     return worker;
   }
 

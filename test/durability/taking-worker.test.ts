@@ -23,7 +23,7 @@ async function openDispatcher() {
   });
   const { jobs, events } = life;
   const steady = steadyClock(clock);
-  const registry = createWorkerRegistry(steady);
+  const registry = createWorkerRegistry(steady, () => true);
   const log = pino({ level: "silent" });
   const around = { registry, clock: steady, timings: defaultTimings, log };
   const faults = { jobFailure: () => undefined, stripsEmptyInput: () => false, crashesWorker: () => false };

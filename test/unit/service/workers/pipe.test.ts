@@ -12,7 +12,7 @@ import { ManualClock } from "../../../support/manual-clock";
 import { submissionAt } from "../queue/support/queue-rig";
 
 test("a worker that yields small chunks faster than the store writes them waits, so that other jobs do not wait behind them", async () => {
-  const worker = createWorkerRegistry(steadyClock(new ManualClock())).join({
+  const worker = createWorkerRegistry(steadyClock(new ManualClock()), () => true).join({
     id: "w",
     endpointId: "endpoint",
     redact: String,
@@ -55,7 +55,7 @@ test("a worker that yields small chunks faster than the store writes them waits,
 
 /** A worker at the service's end of a pipe, with a job of /run if it is `ready`. */
 async function usePipe() {
-  const worker = createWorkerRegistry(steadyClock(new ManualClock())).join({
+  const worker = createWorkerRegistry(steadyClock(new ManualClock()), () => true).join({
     id: "w",
     endpointId: "endpoint",
     redact: String,

@@ -23,7 +23,7 @@ async function usePool(isStarted = true) {
   const time = new ManualClock();
   const clock = steadyClock(time);
   const log = pino({ level: "silent" });
-  const registry = createWorkerRegistry(clock);
+  const registry = createWorkerRegistry(clock, (endpointId) => lookup.get(endpointId) !== undefined);
   const faults = { jobFailure: () => undefined, stripsEmptyInput: () => false, crashesWorker: () => false };
   const dispatcher = createDispatcher({ jobs, events, registry, clock, timings, log, faults });
   const lack: { current?: { error: string } | { noStock: string } | undefined } = {};
@@ -44,6 +44,7 @@ async function usePool(isStarted = true) {
     await pool.stop({ leavesWorkers: false });
   });
   const group = registry.open(id);
+  if (!group) throw new Error("the endpoint does not exist");
   const workers = () => [...group.workers.values()].filter(isManaged);
   await time.advance(0);
   return {
@@ -175,9 +176,15 @@ test("a removed endpoint has no group, even after a late event or a late call", 
   await ended;
   registry.removeEndpoint(id);
   deleteEndpoint();
-  for (const open of [() => undefined, () => registry.open(id)]) {
-    open();
-    registry.events.emit("changed", id);
+  const calls = [
+    () => registry.events.emit("changed", id),
+    () => pool.reconcile(id),
+    () => pool.replaceAll(id),
+    () => registry.join({ id: "late", endpointId: id, redact: String }),
+    () => registry.open(id),
+  ];
+  for (const call of calls) {
+    call();
     await advance();
     expect(registry.group(id)).toBeUndefined();
   }

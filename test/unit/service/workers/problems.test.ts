@@ -17,6 +17,7 @@ function useProblems(of: Partial<WorkerProcess> = {}) {
   const pool = managedWorkers();
   const worker = pool.add("w", runningProgram(of).process);
   const group = pool.registry.open("e");
+  if (!group) throw new Error("the endpoint does not exist");
   return { ...pool, worker, group, problem: () => problemOf(group, pool.clock.now(), timings) };
 }
 

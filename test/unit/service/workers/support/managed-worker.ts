@@ -25,7 +25,7 @@ export function managedWorkers() {
   let now = start;
   let changes = 0;
   const clock = steadyClock({ ...systemClock, now: () => now });
-  const registry = createWorkerRegistry(clock);
+  const registry = createWorkerRegistry(clock, () => true);
   registry.events.on("changed", () => changes++);
   return {
     registry,
