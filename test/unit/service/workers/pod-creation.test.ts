@@ -128,6 +128,8 @@ describe("a worker", () => {
     api.emit("MODIFIED", { ...podOf(name, { conditions }), spec: {} });
     await expect.poll(() => api.calls.filter((call) => call === "POST pods")).toHaveLength(2);
     process.kill();
+    // The deletion would be sent meanwhile, and the pod would be created after it.
+    await systemClock.sleep(100);
     proceed();
     await process.ended;
     expect([...api.pods.keys()]).toEqual([]);

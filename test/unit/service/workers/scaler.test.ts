@@ -144,9 +144,10 @@ test("of workers in the same phase, outdated workers end first, then those that 
   }
 });
 
-test("any plan respects the bounds, and ends no busy worker that may stay", () => {
+test("any plan respects the bounds, and ends no busy worker that may stay, unless it is outdated", () => {
   const phase = fc.constantFrom("starting" as const, "idle" as const, "busy" as const);
-  const workers = fc.array(fc.record({ phase, isThrottled: fc.boolean(), forMs: fc.nat(20_000) }), { maxLength: 8 });
+  const [isThrottled, outdated, isProven, forMs] = [fc.boolean(), fc.boolean(), fc.boolean(), fc.nat(20_000)];
+  const workers = fc.array(fc.record({ phase, isThrottled, outdated, isProven, forMs }), { maxLength: 8 });
   const bounds = fc.tuple(fc.nat(4), fc.nat(4)).map(([min, more]) => ({ workersMin: min, workersMax: min + more }));
   const waiting = fc.array(fc.nat(20_000), { maxLength: 8 });
   const scalerType = fc.constantFrom("QUEUE_DELAY" as const, "REQUEST_COUNT" as const);
@@ -159,8 +160,10 @@ test("any plan respects the bounds, and ends no busy worker that may stay", () =
       workers,
       fc.nat(3),
       (range, type, value, jobs, list, leaving) => {
-        const all = list.map(({ phase, isThrottled, forMs }) => ({
+        const all = list.map(({ phase, isThrottled, outdated, isProven, forMs }) => ({
           ...worker(phase, forMs),
+          outdated,
+          provenAt: isProven ? now : Number.POSITIVE_INFINITY,
           throttled: isThrottled && phase === "starting",
         }));
         const queue = waitingFor(...jobs).sort((a, b) => a.queuedAt - b.queuedAt);
@@ -171,7 +174,9 @@ test("any plan respects the bounds, and ends no busy worker that may stay", () =
         if (start > 0) expect(after + leaving).toBeLessThanOrEqual(range.workersMax);
         expect(start === 0 || drain.length === 0).toBe(true);
         const forced = Math.max(0, all.length - range.workersMax);
-        const busyGone = drain.filter((id) => id.startsWith("busy")).length;
+        const busyGone = all.filter(
+          ({ id, phase, outdated }) => phase === "busy" && !outdated && drain.includes(id),
+        ).length;
         expect(busyGone).toBeLessThanOrEqual(forced);
         // The end of workers without room is no reason to start others.
         const rest = all.filter(({ id }) => !drain.includes(id));
