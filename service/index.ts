@@ -48,14 +48,14 @@ export async function createService(options: ServiceOptions = {}): Promise<Servi
   const seed =
     options.seed === undefined ? undefined : (await import("./seed/seed-file.js")).readSeedFile(options.seed);
   const settings = resolveSettings(options, seed);
-  const temporary = options.ephemeral ? createTemporaryFolder() : undefined;
+  const temporary = options.ephemeral ? createTemporaryFolder(settings.onNotice) : undefined;
   if (temporary) settings.dataFolder = temporary.path;
   try {
     const service = await openService(settings, seed);
     const stop = (deadline?: number): Promise<void> => service.stop(deadline).finally(temporary?.remove);
     return { ...service, stop };
   } catch (error) {
-    temporary?.remove();
+    await temporary?.remove();
     throw error;
   }
 }

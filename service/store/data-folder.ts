@@ -142,15 +142,31 @@ export async function removeFolder(path: string): Promise<void> {
   }
 }
 
-/** Creates a data folder that exists until `remove` is called or the process exits. A killed process leaves it. */
-export function createTemporaryFolder(): { path: string; remove(): void } {
+/**
+ * Creates a data folder that exists until `remove` is called or the process exits. A killed process leaves it. `onNotice` receives a message
+ * if files of another user remain.
+ */
+export function createTemporaryFolder(onNotice: (text: string) => void): { path: string; remove(): Promise<void> } {
   const path = createIn(tmpdir());
-  const remove = (): void => {
-    process.off("exit", remove);
-    rmSync(path, { recursive: true, force: true });
+  function removeAtExit(): void {
+    // One by one, so that a folder that cannot be deleted leaves no store and no key. The folder itself is last.
+    for (const name of [...readdirSync(path), ""]) {
+      try {
+        rmSync(join(path, name), { recursive: true, force: true });
+      } catch {}
+    }
+  }
+  process.on("exit", removeAtExit);
+  return {
+    path,
+    async remove() {
+      process.off("exit", removeAtExit);
+      await removeFolder(path).catch((error: unknown) => {
+        if (!isForbidden(error)) throw error;
+        onNotice(`${path}: cannot be deleted (${codeOf(error)}); delete it as the owner of its files`);
+      });
+    },
   };
-  process.on("exit", remove);
-  return { path, remove };
 }
 
 function createIn(parent: string): string {
