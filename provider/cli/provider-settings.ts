@@ -8,12 +8,12 @@ import { type ExportedState, referenceTo } from "./state";
 
 const secretShape = z.looseObject({ plaintext: z.string() });
 
-/** A value's text in state; undefined if it is encrypted there. */
-export function textInState(value: unknown): string | undefined {
+/** A setting's text in state; undefined if it is encrypted there. */
+function settingText(value: unknown): string | undefined {
   if (typeof value === "string" || typeof value === "number") return String(value);
   if (!isSecret(value)) return undefined;
   const { data } = secretShape.safeParse(value);
-  return data && textInState(JSON.parse(data.plaintext));
+  return data && settingText(JSON.parse(data.plaintext));
 }
 
 /**
@@ -23,7 +23,7 @@ export function textInState(value: unknown): string | undefined {
 export function settingsIn(state: ExportedState, reference: string): ConfigLookup {
   const provider = state.deployment.resources?.find((resource) => referenceTo(resource) === reference);
   const inputs = provider?.inputs ?? {};
-  const lookup = (key: string) => textInState(inputs[key] ?? inputs[key.slice(key.indexOf(":") + 1)]);
+  const lookup = (key: string) => settingText(inputs[key] ?? inputs[key.slice(key.indexOf(":") + 1)]);
   return Object.assign(lookup, { isProvider: provider !== undefined && isExplicitProvider(provider.urn) });
 }
 

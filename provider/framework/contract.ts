@@ -94,7 +94,7 @@ export interface PreviewContext {
   id?: string | undefined;
   /** Host address of the job API; undefined if the settings have no valid one. */
   serverlessUrl?: string | undefined;
-  /** Dialect of the deployment; undefined if the settings have no valid one. */
+  /** Dialect of the deployment; absent before it is known. */
   dialect?: Dialect | undefined;
 }
 

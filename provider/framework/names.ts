@@ -29,17 +29,6 @@ export function canonicalName({ inputs }: Pick<ResourceSchemas, "inputs">, name:
 export const hasName = (schemas: Pick<ResourceSchemas, "inputs">, object: { name: string }, name: string): boolean =>
   canonicalName(schemas, object.name) === canonicalName(schemas, name);
 
-/** The objects with a name; those with an equivalent form of it if none has the name itself. */
-export function withName<Named extends { name: string }>(
-  schemas: Pick<ResourceSchemas, "inputs">,
-  objects: readonly Named[],
-  name: string,
-): Named[] {
-  const equivalent = objects.filter((object) => hasName(schemas, object, name));
-  const equal = equivalent.filter((object) => object.name === name);
-  return equal.length > 0 ? equal : equivalent;
-}
-
 /** Returns true if a replacement gets the name of the object that it replaces, and names are unique. */
 export const keepsUniqueName = (
   options: Readonly<Record<string, PropertyOptions>>,

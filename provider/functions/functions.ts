@@ -13,7 +13,8 @@ import { revisionOf } from "../resources/template/revision";
 import { toStartLists } from "../resources/template/start-arguments";
 import { type FunctionDefinition, lookup } from "./lookup";
 
-const remark = " Its variables and start arguments are plain text: mark them as secret before you use them.";
+const remark =
+  " Its variables and start arguments are plain text: mark them as secret before you use them. Start arguments are text or lists; the other form is empty.";
 
 /** A container as outputs of a lookup. */
 const shownContainer = (workers: Parameters<typeof containerOf>[0]) => {

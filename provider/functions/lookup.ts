@@ -4,7 +4,7 @@ import type { CallContext } from "../framework/calls";
 import type { ResourceSchemas } from "../framework/definition";
 import type { ObjectReader } from "../framework/lists";
 import { explainLookup } from "../framework/messages";
-import { withName } from "../framework/names";
+import { hasName } from "../framework/names";
 
 /** Function of the package; all arguments are strings. */
 export interface FunctionDefinition<
@@ -65,7 +65,7 @@ function resultOf({ inputs, outputs }: ResourceSchemas): z.ZodObject {
   });
 }
 
-/** Finds an object; rejects if it does not exist or if several objects have the name. */
+/** Finds an object; rejects if it does not exist or if several objects have the name. An equal name precedes an equivalent one. */
 async function find<ApiObject extends { id: string; name: string }>(
   source: LookupSource<ApiObject>,
   { id, name }: LookUp,
@@ -83,7 +83,9 @@ async function find<ApiObject extends { id: string; name: string }>(
       throw new Error(`${label} does not exist: no object in the account has this id`);
     }
     const listing = await reader(context).list(context);
-    const [object, ...duplicates] = withName(source, listing.objects, key);
+    const equivalent = listing.objects.filter((candidate) => hasName(source, candidate, key));
+    const equal = equivalent.filter((candidate) => candidate.name === key);
+    const [object, ...duplicates] = equal.length > 0 ? equal : equivalent;
     // An unreadable object may have the requested name.
     const unreadable = listing.unreadable.find((candidate) => candidate.name === undefined || candidate.name === name);
     if (unreadable) throw unreadable.error;

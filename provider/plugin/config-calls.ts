@@ -59,7 +59,7 @@ export function configCalls(providerProcess: ProviderProcess) {
     },
 
     /**
-     * Replaces the provider and its resources if either the old or the new settings identify the hosted service. Other addresses and a new
+     * Replaces the provider and its resources if only the old or only the new settings identify the hosted service. Other addresses and a new
      * API key replace nothing, because they may lead to the same service and account. A setting that is unknown in a preview is a change,
      * but replaces nothing.
      */

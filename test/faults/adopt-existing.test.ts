@@ -61,15 +61,6 @@ describe("an adopted object", () => {
     expect((await bench.rest("GET", `/endpoints/${id}`)).json).toMatchObject({ workersMax: 2, name: `${name}-fb` });
   });
 
-  test("is the one with the same name, although another one has it with the service's suffix", async () => {
-    const name = freshName();
-    const templateId = await bench.create("/templates", { name: `${name}-t`, imageName: "a:1", isServerless: true });
-    await bench.create("/endpoints", { name: `${name} -fb`, templateId, workersMax: 0 });
-    const plainId = await bench.create("/endpoints", { name, templateId, workersMax: 0 });
-    const { inputs } = ServerlessEndpoint.check({}, { name, templateId, workersMax: 0, adoptExisting: true }, naming());
-    expect((await ServerlessEndpoint.create(inputs, bench.context())).id).toBe(plainId);
-  });
-
   test("that would require a replacement is an error without secret values, and stays unchanged", async () => {
     const name = freshName();
     const created = await bench.rest("POST", "/networkvolumes", { name, size: 50, dataCenterId: "EU-RO-1" });

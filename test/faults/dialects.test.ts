@@ -237,7 +237,7 @@ test.each<[keyof typeof kinds, Dialect, Dialect, Properties, Properties]>([
   ["Template", "v1", "v2", { imageName: "a:1" }, { volumeMountPath: "/data" }],
   ["ServerlessEndpoint", "v2", "v1", { imageName: "a:1" }, { flashbootType: "PRIORITY_FLASHBOOT" }],
 ])(
-  "a %s of %s loses in %s a property that only the former has: %j without %j",
+  "the update of a %s of %s with %s accepts that the program no longer has a property of the former: %j, %j",
   async (kind, first, second, base, property) => {
     const name = `other-dialect-${count++}`;
     const { check, create, update, read } = kinds[kind];

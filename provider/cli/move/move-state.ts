@@ -40,8 +40,10 @@ function toPluginProvider(provider: StateResource): StateResource {
 export function moveState(exported: string): { text: string; moved: number } {
   // A URN contains the types of all parents, and other resources refer to it: all of them change alike.
   const state = parseState(exported.replaceAll(typePrefixes.dynamic, typePrefixes.plugin));
-  if ((state.deployment.pending_operations ?? []).length > 0)
-    throw new Error("the last deployment of this stack was interrupted; run `serverless-compute recover` first");
+  if (state.deployment.pending_operations?.some(({ type }) => type === "creating"))
+    throw new Error(
+      "an interrupted deployment left pending creates; run `serverless-compute recover`, then export the state again",
+    );
   const resources = state.deployment.resources ?? [];
   const isOurs = ({ type, custom }: StateResource): boolean => custom === true && type.startsWith(typePrefixes.plugin);
 

@@ -4,7 +4,6 @@ import { hasName } from "../../framework/names";
 import { isGeneratedName, parseUrn } from "../../framework/urn";
 import { isObjectKind, type Kind, objectKinds } from "../../resources";
 import type { Account } from "../account";
-import { textInState } from "../provider-settings";
 import type { ExportedState, PendingOperation, StateResource } from "../state";
 
 /** The outcome of one pending create. */
@@ -28,7 +27,7 @@ export interface PendingCreate {
   kind: Kind;
   /** Name of the resource in the program. */
   resource: string;
-  /** Name of the object; undefined if it is encrypted in the state. */
+  /** Name of the object; undefined if it is secret. */
   name: string | undefined;
 }
 
@@ -40,8 +39,9 @@ export interface Choices {
 
 /** A pending operation as a create of ours. */
 export function pendingCreate({ resource }: PendingOperation, kind: Kind): PendingCreate {
-  const { urn, inputs } = resource;
-  return { urn, kind, resource: parseUrn(urn).name, name: textInState(inputs?.["name"]) };
+  const name = resource.inputs?.["name"];
+  const { urn } = resource;
+  return { urn, kind, resource: parseUrn(urn).name, name: typeof name === "string" ? name : undefined };
 }
 
 /** An object's properties that all kinds have. */
@@ -71,7 +71,7 @@ export async function determineOutcome(
   const { urn, kind, name } = create;
   if (!isObjectKind(kind)) return { outcome: "run" };
   if (isInState(urn, state)) return { outcome: "superseded" };
-  if (name === undefined) return { outcome: "unclear", reason: "Its name is encrypted in the state." };
+  if (name === undefined) return { outcome: "unclear", reason: "Its name is secret." };
   const listing = await account().list(kind);
   const knownIds = idsIn(state);
   const objects = listing.objects

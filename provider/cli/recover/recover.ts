@@ -1,4 +1,3 @@
-import { isSecret } from "../../engine/engine-properties";
 import { markAfter } from "../../resources/serverless-endpoint/rollout-states";
 import { shellWord } from "../project/text-layout";
 import { pulumiCli, type StackChoice, stackArguments } from "../pulumi";
@@ -69,10 +68,9 @@ export function adopt(state: ExportedState, adopted: readonly AdoptedObject[]): 
   const { pending_operations: operations, ...deployment } = state.deployment;
   let resources = deployment.resources ?? [];
   for (const { urn, name, id } of adopted) {
-    const operation = operations?.find(({ type, resource }) => {
-      const recorded = resource.inputs?.["name"];
-      return type === "creating" && resource.urn === urn && (recorded === name || isSecret(recorded));
-    });
+    const operation = operations?.find(
+      ({ type, resource }) => type === "creating" && resource.urn === urn && resource.inputs?.["name"] === name,
+    );
     if (!operation) throw new Error(`${urn}: the state no longer contains this pending create; run the command again`);
     const { inputs = {} } = operation.resource;
     // An endpoint with `verify` counts as unverified: its create was interrupted, perhaps before the verification.

@@ -5,7 +5,7 @@ import { callOptions } from "../calls";
 import type { Change, Context } from "../contract";
 import { type Created, idList, type NamedInputs, type NamedObject, type ObjectDefinition } from "../definition";
 import { UserError } from "../errors";
-import { withName } from "../names";
+import { hasName } from "../names";
 import { completeObject, observeObject, outputsOf, pick } from "../observation";
 import { addOwner } from "../owners";
 import { checkInputs } from "../properties/check";
@@ -158,12 +158,7 @@ export const adoptableIn = <ApiObject extends NamedObject>(
   definition: ObjectDefinition<ApiObject>,
   name: string,
   { owners }: Pick<Context, "owners">,
-): ApiObject[] =>
-  withName(
-    definition,
-    objects.filter(({ id }) => !owners.has(id)),
-    name,
-  );
+): ApiObject[] => objects.filter((object) => hasName(definition, object, name) && !owners.has(object.id));
 
 /** The only candidate and its adoption; undefined if there is none. Rejects if there are several, or if it cannot be adopted. */
 export async function findAdoption<ApiObject extends NamedObject>(

@@ -44,11 +44,3 @@ it("an imported endpoint with `verify` is unverified", () => {
 it("a pending create that is missing from the state is an error", () => {
   expect(() => adopt(stateOf([stack], { name: "chat-dev-00000a2" }), [chat])).toThrow(/run the command again/);
 });
-
-it("a name that is secret in the program is ciphertext in the state", () => {
-  const name = { "4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270", ciphertext: "v1:x" };
-  expect(adopt(stateOf([stack], { name }), [chat]).deployment.resources?.[1]).toMatchObject({
-    id: "e1",
-    outputs: { name },
-  });
-});

@@ -33,10 +33,10 @@ describe("moving a stack's state to the plugin", () => {
   it("is rejected after an interrupted deployment, whose objects the moved state would forget", () => {
     const resources = [provider("default"), object("serverless:Template", "a", "default")];
     const [, resource] = resources;
-    const deployment = { resources, pending_operations: [{ type: "creating", resource }] };
-    expect(() => moveState(JSON.stringify({ version: 3, deployment }))).toThrow(
-      "run `serverless-compute recover` first",
-    );
+    const move = (type: string) =>
+      moveState(JSON.stringify({ version: 3, deployment: { resources, pending_operations: [{ type, resource }] } }));
+    expect(() => move("creating")).toThrow("run `serverless-compute recover`, then export the state again");
+    expect(move("updating").moved).toBe(1);
   });
 
   it("merges several default providers into one, before the first resource that uses it", () => {

@@ -66,7 +66,7 @@ describe("an existing object is found by its id and by its name", () => {
     ["a start command as text", { dockerArgs: "serve --fast" }],
     ["start lists", { dockerArgs: '{"entrypoint":["sh"],"cmd":["serve"]}' }],
     ["no start command", {}],
-  ])("with every output of its schema: a container with %s", async (_, start) => {
+  ])("with every required output of its schema: a container with %s", async (_, start) => {
     const name = `complete-${count++}`;
     const body = { name, imageName: "a:1", isServerless: true, ...start };
     const template = { id: await bench.create("/templates", body) };
