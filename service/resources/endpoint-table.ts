@@ -1,11 +1,5 @@
 import { EventEmitter } from "node:events";
-import {
-  cudaVersion,
-  endpointDefaults,
-  endpointFields,
-  restEndpointCreate,
-  workersRule,
-} from "serverless-compute-api/shapes";
+import { endpointDefaults, endpointFields, restEndpointCreate, workersRule } from "serverless-compute-api/shapes";
 import { z } from "zod";
 import type { SystemClock } from "../steady-clock";
 import { type Database, readStore } from "../store/database";
@@ -29,9 +23,6 @@ export const endpointSettings = z
     type: z.enum(["QB", "LB"]).default("QB"),
     /** REST v2 allows fractions of a second. */
     scalerValue: z.number().min(0.5).default(endpointDefaults.scalerValue),
-    /** REST v2 describes the form, which each value in REST v1's description has; an empty text clears the minimum. */
-    allowedCudaVersions: z.array(cudaVersion).default([]),
-    minCudaVersion: cudaVersion.or(z.literal("")).optional(),
     /** Variables that override the template's. */
     env: z.record(z.string(), z.string()).default({}),
     /** GPU pools and types as sent to GraphQL; `gpuTypeIds` contains the resulting types. */

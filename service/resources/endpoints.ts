@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { cpuFlavorIds, dataCenterIds, gpuTypeIds } from "serverless-compute-api/catalog";
+import { cudaVersion } from "serverless-compute-api/shapes";
 import { invalidProperty, ServiceError } from "../errors";
 import type { SystemClock } from "../steady-clock";
 import type { Database } from "../store/database";
@@ -44,6 +45,12 @@ const invalid = (property: keyof EndpointContent, text: string): ServiceError =>
 const differs = (fields: readonly (keyof EndpointContent)[], left: EndpointContent, right: EndpointContent): boolean =>
   fields.some((field) => !isDeepStrictEqual(left[field], right[field]));
 
+/** Checks the form that REST v2 describes, and that each value in REST v1's description has. */
+function requireCudaVersions(field: "allowedCudaVersions" | "minCudaVersion", versions: readonly string[]): void {
+  const other = versions.find((version) => !cudaVersion.safeParse(version).success);
+  if (other !== undefined) throw invalid(field, `"${other}" is not allowed; must be <major>.<minor>, such as 12.8`);
+}
+
 /** Endpoints and their rules. */
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
@@ -66,6 +73,9 @@ export function createEndpoints(deps: {
     const flavors = content.instanceIds.map((id) => instanceOf(id).flavor);
     requireListed("cpuFlavorIds", flavors, cpuFlavorIds, "endpoint");
     requireListed("dataCenterIds", content.dataCenterIds, dataCenterIds, "endpoint");
+    requireCudaVersions("allowedCudaVersions", content.allowedCudaVersions);
+    // An empty text clears the minimum.
+    requireCudaVersions("minCudaVersion", content.minCudaVersion ? [content.minCudaVersion] : []);
     if (content.type === "LB" && content.scalerType !== "REQUEST_COUNT")
       throw invalid(
         "scalerType",

@@ -5,6 +5,7 @@ import type { JobQueue } from "../queue";
 import type { RunningJob } from "../queue/job";
 import type { EndpointLookup } from "../resources/endpoint-lookup";
 import type { SteadyClock } from "../steady-clock";
+import { isForbidden } from "../store/data-folder";
 import type { Database } from "../store/database";
 import type { ServiceTimings } from "../timings";
 import { createBalancer } from "./balancer";
@@ -168,8 +169,11 @@ export function createWorkers({
       await pool.endWorkers(endpointId);
       registry.removeEndpoint(endpointId);
       const removals = [logs.remove(endpointId), runtime.removeEndpoint(endpointId), removeUnusedImages()];
-      await Promise.allSettled(removals);
-      await Promise.all(removals);
+      const failures = (await Promise.allSettled(removals)).flatMap((end) =>
+        end.status === "rejected" ? [end.reason] : [],
+      );
+      // Another reason than files of another user may end.
+      if (failures.length > 0) throw failures.find((reason) => !isForbidden(reason)) ?? failures[0];
     },
 
     removeVolume: runtime.removeVolume,

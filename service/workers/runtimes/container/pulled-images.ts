@@ -26,7 +26,7 @@ export function openPulledImages(dataFolder: string) {
     add(image: string): void {
       write([...new Set([...read(), image])]);
     },
-    /** Removes unused images, except images of other containers. If some cannot be removed, rejects with the first reason after the others. */
+    /** Removes unused images, except images of other containers. If the engine rejects some, rejects with the first reason after the others. */
     async removeUnused(client: EngineClient, usedImages: ReadonlySet<string>): Promise<void> {
       const failures: unknown[] = [];
       for (const image of read().filter((name) => !usedImages.has(name))) {
@@ -34,8 +34,9 @@ export function openPulledImages(dataFolder: string) {
           await client.call("DELETE", `/images/${image}`, { accepts: 404 });
           write(read().filter((name) => name !== image));
         } catch (error) {
+          if (!(error instanceof CallError) || error.status === 0) throw error;
           // A container still uses the image; a later call removes it.
-          if (!(error instanceof CallError && error.status === 409)) failures.push(error);
+          if (error.status !== 409) failures.push(error);
         }
       }
       if (failures.length > 0) throw failures[0];

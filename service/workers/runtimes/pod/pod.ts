@@ -99,6 +99,7 @@ export function startPod({ cluster, settings, worker, create, serverPorts, worke
         callProblem = undefined;
         return response;
       } catch (error) {
+        callProblem = undefined;
         if (signal.aborted || !isTemporary(error)) throw error;
         callProblem = { reason: waitReasonOf(error, cluster.displayUrl), lacksStock: lacksQuota(error) };
         await clock.sleep(wait, signal).catch(() => {

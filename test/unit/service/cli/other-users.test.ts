@@ -86,44 +86,51 @@ describe.each(["reset", "restore"])("%s", (command) => {
   );
 });
 
-test.runIf(isRoot)(
-  "the home of a deleted endpoint is deleted with folders that their owner may not change; files of another user remain alone, without retries",
-  async () => {
-    const data = join(folder, "service");
-    give(folder);
-    const service = asUser("start", "--port", "0", "--data", data, "--json");
-    const addresses = z
-      .object({ baseUrl: z.string(), apiKeyFile: z.string() })
-      .parse(JSON.parse(await service.firstLine()));
-    const key = readFileSync(addresses.apiKeyFile, "utf8").trim();
-    const post = async (path: string, json: object) =>
-      stringAt(await send("POST", `${addresses.baseUrl}${path}`, { key, json }), "id");
-    const templateId = await post("/templates", { name: "t", imageName: "acme/none:1", isServerless: true });
-    const deleted = async (fill: (home: string) => void): Promise<string> => {
-      const id = await post("/endpoints", { name: "e", templateId, workersMax: 0 });
-      const home = join(data, "workers", id);
-      mkdirSync(home, { recursive: true });
-      for (const path of [join(data, "workers"), home]) chownSync(path, user, user);
-      fill(home);
-      expect((await send("DELETE", `${addresses.baseUrl}/endpoints/${id}`, { key })).status).toBe(204);
-      return home;
-    };
-    const other = await deleted((home) => {
-      mkdirSync(join(home, "other"));
-      writeFileSync(join(home, "other", "file"), "");
-      makeReadOnly(join(home, "pkg", "mod"));
-      give(join(home, "pkg"));
-    });
-    const own = await deleted((home) => {
-      makeReadOnly(join(home, "go", "pkg", "mod"));
-      give(home);
-    });
-    await expect.poll(() => existsSync(own)).toBe(false);
-    const logged = (): string[] =>
-      readFileSync(join(data, "service.log"), "utf8")
-        .split("\n")
-        .filter((line) => line.includes("deleted "));
-    await expect.poll(logged).toEqual([expect.stringContaining("files of another user remain")]);
-    expect(readdirSync(other)).toEqual(["other"]);
-  },
-);
+/** Starts a service; `deleteEndpoint` fills the home of an endpoint, deletes the endpoint, and returns the path of the home. */
+async function startService(name: string) {
+  const data = join(folder, name);
+  give(folder);
+  const service = asUser("start", "--port", "0", "--data", data, "--json");
+  const addresses = z
+    .object({ baseUrl: z.string(), apiKeyFile: z.string() })
+    .parse(JSON.parse(await service.firstLine()));
+  const key = readFileSync(addresses.apiKeyFile, "utf8").trim();
+  const post = async (path: string, json: object) =>
+    stringAt(await send("POST", `${addresses.baseUrl}${path}`, { key, json }), "id");
+  const templateId = await post("/templates", { name: "t", imageName: "acme/none:1", isServerless: true });
+  const deleteEndpoint = async (fill: (home: string) => void): Promise<string> => {
+    const id = await post("/endpoints", { name: "e", templateId, workersMax: 0 });
+    const home = join(data, "workers", id);
+    mkdirSync(home, { recursive: true });
+    for (const path of [join(data, "workers"), home]) give(path);
+    fill(home);
+    expect((await send("DELETE", `${addresses.baseUrl}/endpoints/${id}`, { key })).status).toBe(204);
+    return home;
+  };
+  return { data, deleteEndpoint };
+}
+
+test("the home of a deleted endpoint is deleted with folders that their owner may not change", async () => {
+  const { deleteEndpoint } = await startService("own");
+  const home = await deleteEndpoint((path) => {
+    makeReadOnly(join(path, "go", "pkg", "mod"));
+    give(path);
+  });
+  await expect.poll(() => existsSync(home)).toBe(false);
+});
+
+test.runIf(isRoot)("of a deleted endpoint's home, files of another user remain alone, without retries", async () => {
+  const { data, deleteEndpoint } = await startService("other");
+  const home = await deleteEndpoint((path) => {
+    mkdirSync(join(path, "other"));
+    writeFileSync(join(path, "other", "file"), "");
+    makeReadOnly(join(path, "pkg", "mod"));
+    give(join(path, "pkg"));
+  });
+  const logged = (): string[] =>
+    readFileSync(join(data, "service.log"), "utf8")
+      .split("\n")
+      .filter((line) => line.includes("deleted "));
+  await expect.poll(logged).toEqual([expect.stringContaining("files of another user remain")]);
+  expect(readdirSync(home)).toEqual(["other"]);
+});

@@ -151,13 +151,11 @@ describe("saveEndpoint", () => {
     const reason = `"${version}" is not allowed; must be <major>.<minor>, such as 12.8`;
     const fields = { name: freshName("cuda"), templateId: await rig.template() };
     for (const setting of [{ minCudaVersion: version }, { allowedCudaVersions: ["12.8", version] }]) {
-      const property = Object.keys(setting)[0] ?? "";
-      const path = property === "minCudaVersion" ? property : `${property}.1`;
-      const message = `${path}: ${reason}`;
+      const message = `${Object.keys(setting)[0]}: ${reason}`;
       expect(messageOf(await rig.rest("POST", "/endpoints", { ...fields, ...setting }))).toBe(message);
       expect(messageOf(await rig.rest("PATCH", `/endpoints/${await rig.endpoint()}`, setting))).toBe(message);
       // GraphQL trims the versions of its text.
-      if (version === " 12.8" && path !== property) continue;
+      if (version === " 12.8" && setting.allowedCudaVersions) continue;
       const input = { ...fields, ...setting, allowedCudaVersions: setting.allowedCudaVersions?.join(",") };
       expect(messageOf(await rig.graphql(saveEndpoint, { input }))).toBe(message);
     }
