@@ -123,7 +123,7 @@ export async function useSimulatedNode({ admin, folder }: { admin: Cluster; fold
           running.get(pod)?.abort();
           if (type !== "DELETED")
             admin.call("DELETE", `${path}/pods/${pod}`, { body: { gracePeriodSeconds: 0 } }).catch(() => undefined);
-        } else if (!running.has(pod) && !object.spec["schedulingGates"])
+        } else if (!running.has(pod) && object.spec.schedulingGates.length === 0)
           run(pod).catch((error: unknown) => closed.signal.aborted || console.error(String(error)));
       }
     }
