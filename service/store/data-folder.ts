@@ -149,6 +149,7 @@ export async function removeFolder(path: string): Promise<void> {
 export function createTemporaryFolder(onNotice: (text: string) => void): { path: string; remove(): Promise<void> } {
   const path = createIn(tmpdir());
   function removeAtExit(): void {
+    if (!existsSync(path)) return;
     // One by one, so that a folder that cannot be deleted leaves no store and no key. The folder itself is last.
     for (const name of [...readdirSync(path), ""]) {
       try {
