@@ -183,6 +183,10 @@ export default defineConfig({
           ...shared,
           // Threads take an eighth less processor time than processes, and these tests change nothing that threads share.
           pool: "threads",
+          // They start no processes. On a busy machine, more workers get a larger share of its processors, but each loads all modules.
+          maxWorkers: 5,
+          // vitest requires a group of its own for another number of workers. It skips the files of a negative one.
+          sequence: { groupOrder: 1 },
         },
       },
       { extends: true, test: { name: "processes", include: withProcesses, ...shared } },
