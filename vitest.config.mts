@@ -184,7 +184,7 @@ export default defineConfig({
           // Threads take an eighth less processor time than processes, and these tests change nothing that threads share.
           pool: "threads",
           // They start no processes. On a busy machine, more workers get a larger share of its processors, but each loads all modules.
-          maxWorkers: 5,
+          maxWorkers: 4,
           // vitest requires a group of its own for another number of workers. It skips the files of a negative one.
           sequence: { groupOrder: 1 },
         },
